@@ -1,0 +1,344 @@
+"""The one stream: everything that happens in a run, in order, as frozen values.
+
+Names are pi's where pi has one. The union is closed: `fold` and the sinks match on it with
+`assert_never`. A log written by a newer version may hold types unknown here: they are kept as
+`UnknownEvent`. Messages are not repeated in events.jsonl: `MessageEnd.message` is live only and the log
+names the session entry instead. `MessageUpdate` and `ToolExecutionUpdate` are live only and carry no
+sequence number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pi_batch.errors import ErrorKind, ToolErrorKind
+from pi_batch.messages import Message, StopReason, Usage
+from pi_batch.results import (
+    AgentStop,
+    BudgetAmounts,
+    ChangedFile,
+    EffectiveValue,
+    PermissionDenial,
+    PlannedResult,
+    RunError,
+    SandboxReport,
+    TestCounts,
+)
+
+LOG_VERSION = 1
+
+VerificationPhase = Literal["setup", "precheck", "baseline", "verify"]
+"""Only `verify` decides; setup runs again in the clean copy, baseline counts the start's tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStart:
+    """A run begins; every planned key is known from here on."""
+
+    run_id: str
+    started_at: str
+    pi_batch_version: str
+    planned: tuple[PlannedResult, ...]
+    budget: BudgetAmounts = field(default_factory=BudgetAmounts)
+    """The suite's own limits."""
+    type: Literal["batch_start"] = "batch_start"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStart:
+    """A planned task leaves the queue."""
+
+    started_at: str
+    budget: BudgetAmounts
+    settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
+    has_checks: bool = False
+    """True when verify, output.files or output.schema can decide."""
+    type: Literal["task_start"] = "task_start"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceReady:
+    """The workspace is open and the sandbox stands (ours; pi has no such event)."""
+
+    path: str
+    source: str
+    base_commit: str | None
+    start_commit: str | None
+    sandbox: SandboxReport
+    session: str
+    """Relative to run.json."""
+    type: Literal["workspace_ready"] = "workspace_ready"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStart:
+    """The loop begins, or goes on after a failed verification."""
+
+    attempt: int
+    type: Literal["agent_start"] = "agent_start"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStart:
+    """One request is about to be made."""
+
+    turn: int
+    """From 1, over all attempts."""
+    type: Literal["turn_start"] = "turn_start"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStart:
+    """A message begins to arrive or is about to be added."""
+
+    role: str
+    type: Literal["message_start"] = "message_start"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageUpdate:
+    """A piece of a streamed reply; live only."""
+
+    kind: Literal["text", "thinking", "tool_call"]
+    delta: str
+    type: Literal["message_update"] = "message_update"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEnd:
+    """A message is whole and on disk."""
+
+    entry_id: str
+    role: str
+    model: str = ""
+    """provider/model that answered; empty for other roles."""
+    stop_reason: StopReason | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    message: Message | None = None
+    """Live only."""
+    type: Literal["message_end"] = "message_end"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecutionStart:
+    """A call is being carried out."""
+
+    tool_call_id: str
+    tool: str
+    arguments: Mapping[str, Any] | None = None
+    """Live only for outer calls (the session has them); kept in the log for codemode's inner calls."""
+    parent_tool_call_id: str | None = None
+    type: Literal["tool_execution_start"] = "tool_execution_start"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecutionUpdate:
+    """A piece of a running call's output; live only."""
+
+    tool_call_id: str
+    text: str
+    type: Literal["tool_execution_update"] = "tool_execution_update"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecutionEnd:
+    """A call has its result, or was refused one."""
+
+    tool_call_id: str
+    tool: str
+    is_error: bool
+    error_kind: ToolErrorKind | None = None
+    duration_s: float = 0.0
+    denial: PermissionDenial | None = None
+    parent_tool_call_id: str | None = None
+    type: Literal["tool_execution_end"] = "tool_execution_end"
+
+
+@dataclass(frozen=True, slots=True)
+class RetryScheduled:
+    """A request failed and will be made again."""
+
+    attempt: int
+    """The try that failed, from 1."""
+    wait_s: float
+    error_kind: ErrorKind
+    message: str
+    type: Literal["retry_scheduled"] = "retry_scheduled"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionStart:
+    """The history is about to be summarised."""
+
+    reason: str
+    tokens_before: int
+    type: Literal["compaction_start"] = "compaction_start"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEnd:
+    """The summary stands, or could not be made."""
+
+    tokens_before: int
+    tokens_after: int
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    error: str | None = None
+    type: Literal["compaction_end"] = "compaction_end"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetWarning:
+    """A limit is near; the model was told so once."""
+
+    dimension: str
+    message: str
+    type: Literal["budget_warning"] = "budget_warning"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnd:
+    """A reply and the results of its calls are on disk."""
+
+    turn: int
+    used: BudgetAmounts
+    type: Literal["turn_end"] = "turn_end"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEnd:
+    """The loop stopped."""
+
+    attempt: int
+    stop: AgentStop
+    answer: str | None
+    """The last reply's text; None when there is none."""
+    error: RunError | None = None
+    type: Literal["agent_end"] = "agent_end"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettled:
+    """No retry, compaction or follow-up is left: nothing automatic will happen in this attempt."""
+
+    attempt: int
+    type: Literal["agent_settled"] = "agent_settled"
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationStart:
+    """A setup command, precheck or check begins."""
+
+    phase: VerificationPhase
+    name: str
+    command: str
+    attempt: int
+    type: Literal["verification_start"] = "verification_start"
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationEnd:
+    """A setup command, precheck or check ended."""
+
+    phase: VerificationPhase
+    name: str
+    command: str
+    exit_code: int | None
+    passed: bool
+    duration_s: float
+    attempt: int
+    tests: TestCounts | None = None
+    log: str | None = None
+    message: str = ""
+    error: RunError | None = None
+    type: Literal["verification_end"] = "verification_end"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnd:
+    """Nothing more will happen for this key. The outcome is not here: `fold` derives it."""
+
+    duration_s: float
+    working_s: float
+    used: BudgetAmounts
+    skip_reason: str | None = None
+    is_starved: bool = False
+    """True when skipped for want of the suite's budget: such a run exits 1."""
+    error: RunError | None = None
+    """An error of the harness, the workspace, the sandbox, setup or a check."""
+    changed_files: tuple[ChangedFile, ...] = ()
+    protected_touched: tuple[str, ...] = ()
+    patch: str | None = None
+    structured_output: Any = None
+    type: Literal["task_end"] = "task_end"
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something a person should know that changes no outcome."""
+
+    message: str
+    type: Literal["warning"] = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchEnd:
+    """The run is over."""
+
+    status: Literal["complete", "interrupted"]
+    duration_s: float
+    signal_exit_code: int | None = None
+    """130 or 143 when a signal ended the run."""
+    type: Literal["batch_end"] = "batch_end"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEvent:
+    """An event of a type that this version does not know."""
+
+    type: str
+    fields: Mapping[str, Any]
+
+
+Event = (
+    BatchStart
+    | TaskStart
+    | WorkspaceReady
+    | AgentStart
+    | TurnStart
+    | MessageStart
+    | MessageUpdate
+    | MessageEnd
+    | ToolExecutionStart
+    | ToolExecutionUpdate
+    | ToolExecutionEnd
+    | RetryScheduled
+    | CompactionStart
+    | CompactionEnd
+    | BudgetWarning
+    | TurnEnd
+    | AgentEnd
+    | AgentSettled
+    | VerificationStart
+    | VerificationEnd
+    | TaskEnd
+    | Warned
+    | BatchEnd
+    | UnknownEvent
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An event with its place in the stream."""
+
+    seq: int | None
+    """From 1, gapless; None for live-only events."""
+    at: str
+    """ISO 8601, UTC, milliseconds."""
+    key: str | None
+    """The planned key; None for events of the whole run."""
+    event: Event

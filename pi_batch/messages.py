@@ -1,0 +1,181 @@
+"""What is said between the harness and a model: messages, blocks, tool calls, usage.
+
+Frozen values without behaviour. The session file (`session.py`) and each provider turn them into
+their own JSON at their own edge; nothing else knows a wire shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pi_batch.errors import ToolErrorKind
+
+StopReason = Literal["stop", "length", "tool_use", "content_filter", "error", "aborted"]
+"""Why a reply ended. pi's files say `toolUse`: mapped at the session's edge only."""
+
+JsonObject = Mapping[str, Any]
+"""A decoded JSON object whose shape belongs to somebody else (a model's arguments, a JSON Schema)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A run of text."""
+
+    text: str
+    signature: str | None = None
+    """Opaque provider data that has to go back with the block (pi: `textSignature`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingBlock:
+    """A model's reasoning, returned to its provider unmodified."""
+
+    thinking: str
+    signature: str | None = None
+    is_redacted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    """An image by its decoded type."""
+
+    data: str
+    """Base64, without a data: prefix."""
+    mime_type: str
+    """image/png, image/jpeg, image/gif or image/webp, taken from the bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model asked for."""
+
+    id: str
+    name: str
+    arguments: JsonObject | None
+    """None when `raw_arguments` is not a JSON object."""
+    raw_arguments: str = ""
+    """The text as it came, kept where it does not parse."""
+    signature: str | None = None
+    """Opaque provider data on the call (Gemini's thoughtSignature)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one request, or a sum of several: four disjoint numbers, and reasoning within output."""
+
+    input_tokens: int = 0
+    """Without cached tokens."""
+    output_tokens: int = 0
+    """With reasoning."""
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    """A part of output_tokens."""
+
+    @property
+    def total_tokens(self) -> int:
+        """What a token budget counts: input, output, cache reads and cache writes."""
+        return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDeclaration:
+    """A tool as a model sees it."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+    """JSON Schema with an object at its root."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMessage:
+    """The system prompt, and which tools are declared from here on."""
+
+    content: str
+    tools_added: tuple[ToolDeclaration, ...] = ()
+    sections: JsonObject = field(default_factory=dict)
+    """Named parts of the prompt, as pi records them."""
+    timestamp_ms: int = 0
+    role: Literal["system"] = "system"
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """What the harness says: the prompt, a failing check's output, a warning."""
+
+    content: tuple[TextBlock | ImageBlock, ...]
+    timestamp_ms: int = 0
+    role: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """One whole reply of a model."""
+
+    content: tuple[TextBlock | ThinkingBlock | ToolCall, ...]
+    stop_reason: StopReason
+    provider: str = ""
+    model: str = ""
+    """The model that answered; a router's answer may differ from what was asked for."""
+    api: str = ""
+    """pi's name of the wire: openai-completions, anthropic-messages, …"""
+    usage: Usage | None = None
+    """None when the service reported none; budgets then count an estimate."""
+    cost_usd: float | None = None
+    """None when the price is unknown."""
+    raw_stop_reason: str = ""
+    error_message: str | None = None
+    response_id: str | None = None
+    timestamp_ms: int = 0
+    role: Literal["assistant"] = "assistant"
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls asked for, in order."""
+        return tuple(block for block in self.content if isinstance(block, ToolCall))
+
+    @property
+    def text(self) -> str:
+        """All text blocks joined by nothing, thinking left out."""
+        return "".join(block.text for block in self.content if isinstance(block, TextBlock))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultMessage:
+    """What came of one call; errors are results too."""
+
+    tool_call_id: str
+    tool_name: str
+    content: tuple[TextBlock | ImageBlock, ...]
+    """What the model sees; never blank."""
+    is_error: bool = False
+    error_kind: ToolErrorKind | None = None
+    details: JsonObject = field(default_factory=dict)
+    """What logs and reports see beside the content: exit_code, diff, full_output_path, …"""
+    timestamp_ms: int = 0
+    role: Literal["tool_result"] = "tool_result"
+
+    @property
+    def text(self) -> str:
+        """All text blocks joined by newlines."""
+        return "\n".join(block.text for block in self.content if isinstance(block, TextBlock))
+
+
+Message = SystemMessage | UserMessage | AssistantMessage | ToolResultMessage
+
+
+def user_text(text: str, timestamp_ms: int = 0) -> UserMessage:
+    """A user message of one text block."""
+    return UserMessage((TextBlock(text),), timestamp_ms)

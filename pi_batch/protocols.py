@@ -1,0 +1,403 @@
+"""What the rooms offer and the engine uses: one Protocol per kind of part.
+
+Each has at least two implementations, a fake included, and one conformance suite in tests/ that runs
+over the room's table. Rooms import this module; they never import each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from pi_batch.errors import ToolErrorKind
+from pi_batch.events import Record
+from pi_batch.messages import (
+    AssistantMessage,
+    ImageBlock,
+    Message,
+    TextBlock,
+    ToolDeclaration,
+)
+from pi_batch.results import BatchResult, ChangedFile, TestCounts, VerificationResult
+
+if TYPE_CHECKING:  # 124 ms of CPU; only needed to type the arguments
+    from pydantic import BaseModel
+
+FileKind = Literal["file", "directory", "link", "other"]
+
+
+class Clock(Protocol):
+    """Time, injected so that tests own it."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        ...
+
+    def time(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request: the history as it stands, through the history gate."""
+
+    model: str
+    """Without the provider: what the wire calls the model."""
+    system: str
+    messages: tuple[Message, ...]
+    """No SystemMessage among them."""
+    tools: tuple[ToolDeclaration, ...]
+    max_output_tokens: int | None
+    thinking: str | None
+    """A thinking level or None."""
+    timeout_s: float
+    """Seconds left for the whole request."""
+    session_id: str = ""
+    """Stable over a task: cache affinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a reply while it streams."""
+
+    kind: Literal["text", "thinking", "tool_call"]
+    text: str
+
+
+class Provider(Protocol):
+    """A model service, or a recording of one."""
+
+    name: str
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Delta | AssistantMessage]:
+        """Yield deltas, then exactly one whole AssistantMessage, last.
+
+        Raises: ProviderError; nothing of an incomplete message is ever yielded as a message.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+# --- sandboxes ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command in a sandbox ended."""
+
+    exit_code: int | None
+    """None when a signal or the time limit ended it."""
+    signal: int | None
+    timed_out: bool
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What a path is, links followed."""
+
+    kind: FileKind
+    size_bytes: int
+    mode: int
+    """Permission bits."""
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirEntry:
+    """One name in a directory; links not followed."""
+
+    name: str
+    kind: FileKind
+    link_target: str | None = None
+
+
+class Sandbox(Protocol):
+    """Where a task's commands run and its files are; lives as long as its task.
+
+    Paths are absolute. Background processes survive between calls and die in `close`. Output of a
+    process that outlives its call keeps being drained, so that it neither blocks nor dies of it.
+    """
+
+    name: str
+    layers: tuple[str, ...]
+    """What isolates, strongest first; empty when nothing does."""
+
+    async def start(self) -> None:
+        """Bring it up. Raises: SandboxError."""
+        ...
+
+    async def close(self) -> None:
+        """End every process that a call left, also those that left their session."""
+        ...
+
+    async def exec(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        timeout_s: float,
+        on_output: Callable[[bytes], None],
+    ) -> Completed:
+        """Run a command: own session, stdin at end of file, stdout and stderr in one stream.
+
+        Returns when the command itself has exited, never waiting for end of file. At the time limit,
+        or when cancelled: TERM, a short grace, KILL, to everything the call started.
+        """
+        ...
+
+    async def resolve(self, path: str) -> str:
+        """The real path: the deepest existing ancestor resolved, the rest appended."""
+        ...
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What is there; None when nothing is (a dangling link included)."""
+        ...
+
+    async def read(self, path: str, *, offset: int = 0, limit_bytes: int | None = None) -> bytes:
+        """Bytes of a regular file. Raises: OSError."""
+        ...
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Replace the content in place of the real file, keeping mode and hard links; makes parents.
+
+        Written whole or not at all as far as the file's links allow. Raises: OSError.
+        """
+        ...
+
+    async def list(self, path: str) -> list[DirEntry]:
+        """A directory's entries by name. Raises: OSError."""
+        ...
+
+
+# --- tools ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool gives back: `content` for the model, `details` for logs, `value` for scripts."""
+
+    content: tuple[TextBlock | ImageBlock, ...]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    is_error: bool = False
+    error_kind: ToolErrorKind | None = None
+    value: Any = None
+    """The structured result that codemode hands to a script; None: the text."""
+
+
+class OutputFile(Protocol):
+    """A file in the task's outputs/, masked as it is written."""
+
+    path: str
+    """Absolute; what the model is told."""
+
+    def write(self, data: bytes) -> None:
+        """Append; beyond the file's own cap the rest is counted and dropped."""
+        ...
+
+    def close(self) -> None:
+        """Flush."""
+        ...
+
+
+class ToolContext(Protocol):
+    """What a tool may touch while one call runs."""
+
+    sandbox: Sandbox
+    workspace: str
+    """Absolute real path of the workspace."""
+    call_id: str
+    env: Mapping[str, str]
+    """The allow-listed environment for children."""
+    scratch: str
+    """A private directory of the task, outside the workspace, inside the sandbox."""
+
+    @property
+    def seconds_left(self) -> float:
+        """What the task's wall time leaves; infinite without a limit."""
+        ...
+
+    def open_output(self, suffix: str) -> OutputFile:
+        """A new file in outputs/, named after this call."""
+        ...
+
+    async def resolve(self, path: str, *, for_writing: bool) -> str:
+        """A model's path as an absolute real path inside the workspace (or, for reading, outputs/).
+
+        Raises: ToolError when it lies outside or holds a NUL.
+        """
+        ...
+
+    def update(self, text: str) -> None:
+        """Show progress: a live-only event."""
+        ...
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """Make an inner call through the same door as direct calls."""
+        ...
+
+
+class Tool(Protocol):
+    """Something a model can call."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    """Its JSON Schema is what the model sees; aliases are accepted, not shown."""
+    is_read_only: bool
+
+    def written_paths(self, arguments: Any) -> tuple[str, ...]:
+        """Paths as the model spelled them, for queueing writers by real path; bash: ()."""
+        ...
+
+    async def run(self, arguments: Any, context: ToolContext) -> ToolOutput:
+        """Carry the call out. Raises: ToolError with the text that the model will read."""
+        ...
+
+
+# --- workspaces -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The difference from the start."""
+
+    patch: bytes
+    """`git apply --binary` on the start commit gives the workspace's state."""
+    files: tuple[ChangedFile, ...]
+    protected_touched: tuple[str, ...]
+    """Changed paths that match the protect globs; the clean copy has them as at the start."""
+
+
+class CleanCopy(Protocol):
+    """A directory made of start plus patch, protected paths from the start."""
+
+    path: str
+    """The directory that corresponds to the workspace's path."""
+
+    async def close(self) -> None:
+        """Remove it."""
+        ...
+
+
+class Workspace(Protocol):
+    """Where the agent works, how it differs from the start, and copies that the agent never saw."""
+
+    isolation: str
+    source: str
+    """The user's directory."""
+    path: str
+    """The agent's directory; real and absolute once open."""
+    base_commit: str | None
+    """HEAD of the user's checkout; None without one."""
+    start_commit: str | None
+    """The synthetic commit of the snapshot; None when changes are not tracked."""
+
+    async def open(self) -> tuple[str, ...]:
+        """Make it; return warnings. Raises: WorkspaceError, and then nothing was made."""
+        ...
+
+    async def changes(self, protect: Sequence[str]) -> Changes:
+        """What differs now from the start. Raises: WorkspaceError."""
+        ...
+
+    async def clean_copy(self, state: Literal["start", "patched"], protect: Sequence[str]) -> CleanCopy:
+        """A fresh copy of the start, or of start plus the current changes. Raises: WorkspaceError."""
+        ...
+
+    async def close(self, *, keep: bool) -> None:
+        """Remove what was made, unless it is to be kept for a resume."""
+        ...
+
+
+# --- verifiers ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class CheckContext:
+    """Where and with what one check is judged."""
+
+    sandbox: Sandbox
+    path: str
+    """The directory to judge: the clean copy, or the workspace."""
+    env: Mapping[str, str]
+    log_path: Path
+    """Where the whole output goes, masked."""
+    log_name: str
+    """The same, relative to run.json."""
+    attempt: int
+    changes: Changes | None
+    answer: str | None
+    baseline: Callable[[], Awaitable[TestCounts | None]]
+    """Counts of the same check at the start; computed when first asked for."""
+    mask: Callable[[str], str]
+    start_text: Callable[[str], Awaitable[str | None]]
+    """A file's text at the start, by path relative to the workspace; None when it was not there."""
+    protect: Sequence[str] = ()
+
+
+class Verifier(Protocol):
+    """One way to judge."""
+
+    name: str
+
+    async def verify(self, check: Any, context: CheckContext) -> VerificationResult:
+        """Judge. Raises: VerificationError when no judgement is possible."""
+        ...
+
+
+# --- outlets --------------------------------------------------------------------------------------
+
+
+class Sink(Protocol):
+    """Somewhere the stream goes: a log, a terminal, standard output."""
+
+    def handle(self, record: Record) -> None:
+        """Take one record; never alters it. Raises: LogWriteError."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release."""
+        ...
+
+
+class Report(Protocol):
+    """A rendering of a BatchResult."""
+
+    name: str
+
+    def render(self, batch: BatchResult) -> str:
+        """The whole document, ending in one newline."""
+        ...
+
+
+class SessionLog(Protocol):
+    """The authority on messages: pi's session format v3, one file per task."""
+
+    session_id: str
+
+    def append_message(self, message: Message) -> str:
+        """Write a whole message and flush; returns its entry id. Raises: LogWriteError."""
+        ...
+
+    def append_custom(self, custom_type: str, value: Mapping[str, Any]) -> str:
+        """Write a `custom` entry; returns its id. Raises: LogWriteError."""
+        ...
+
+    def append_model_change(self, provider: str, model: str) -> str:
+        """Write a `model_change` entry; returns its id. Raises: LogWriteError."""
+        ...
+
+    def close(self) -> None:
+        """Flush and release the lock."""
+        ...

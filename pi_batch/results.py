@@ -1,0 +1,258 @@
+"""What a run came to: one `RunResult` per task, model, inputs and repeat, one `BatchResult` per run.
+
+`fold.py` alone computes them; `reports/` alone renders them. `pi-batch schema result` prints the JSON
+Schema of `BatchResult`; field names here are the keys of run.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pi_batch.errors import ErrorKind
+from pi_batch.messages import Usage
+
+SCHEMA_VERSION = 1
+
+Outcome = Literal["passed", "failed", "error", "skipped"]
+
+AgentStop = Literal[
+    "completed",
+    "max_turns",
+    "max_tokens",
+    "max_cost",
+    "max_wall_time",
+    "max_tool_calls",
+    "repeated_calls",
+    "model_error",
+    "cancelled",
+]
+"""Why the agent stopped; a limit does not decide the outcome where there are checks."""
+
+BatchStatus = Literal["running", "complete", "interrupted"]
+FileStatus = Literal["added", "modified", "deleted", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunError:
+    """What went wrong, for a machine and for a person."""
+
+    kind: ErrorKind
+    message: str
+    """One line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestCounts:
+    """Test evidence of one check."""
+
+    executed: int
+    """Tests that ran, whatever came of them."""
+    skipped: int
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationResult:
+    """One check in one attempt."""
+
+    name: str
+    command: str
+    """Empty for checks that run no command (output files, output schema)."""
+    exit_code: int | None
+    """None when no command ran, or when a signal or the time limit ended it."""
+    passed: bool
+    duration_s: float
+    attempt: int
+    """From 1."""
+    tests: TestCounts | None = None
+    log: str | None = None
+    """The check's whole output, relative to run.json."""
+    message: str = ""
+    """One line; why it did not pass. Empty when it passed."""
+    error: RunError | None = None
+    """Set when the check could not be judged, as opposed to: it failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """One file of the patch."""
+
+    path: str
+    """Relative to the workspace's root, as it is on disk."""
+    status: FileStatus
+    added: int | None
+    """Lines; None for a binary file."""
+    deleted: int | None
+    old_path: str | None = None
+    """Where a renamed file came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionDenial:
+    """One call that the permissions refused."""
+
+    tool: str
+    tool_call_id: str
+    input: Mapping[str, Any]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAmounts:
+    """One number per dimension; in a limit None means unlimited, in a use it means unknown."""
+
+    turns: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    wall_s: float | None = None
+    tool_calls: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetReport:
+    """A task's limits beside what it used."""
+
+    limit: BudgetAmounts = field(default_factory=BudgetAmounts)
+    used: BudgetAmounts = field(default_factory=BudgetAmounts)
+
+
+@dataclass(frozen=True, slots=True)
+class CodemodeCounts:
+    """Scripts run and the calls they made."""
+
+    scripts: int = 0
+    calls: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxReport:
+    """What stood between the task and the machine."""
+
+    name: str
+    layers: tuple[str, ...] = ()
+    """Empty for `none`: nothing is isolated."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveValue:
+    """A setting and where it came from: cli, spec, suite, environment, config or default."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedResult:
+    """One result that the plan promises; a planned key without a result is a state of its own."""
+
+    key: str
+    task_id: str
+    title: str
+    spec: str
+    """The spec file as named on the command line, or `builtin:NAME`."""
+    spec_sha256: str
+    model: str
+    suite: str = ""
+    """The suite's or spec's stem: JUnit's testsuite and classname."""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    repeat: int = 1
+    shows_model: bool = False
+    """True when the plan has several models."""
+    shows_repeat: bool = False
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """One task, judged."""
+
+    key: str
+    task_id: str
+    title: str
+    spec: str
+    spec_sha256: str
+    model: str
+    """As asked for: provider/model[:level]."""
+    suite: str
+    models_used: tuple[str, ...]
+    """Each model that answered, in order of first answer."""
+    inputs: Mapping[str, Any]
+    repeat: int
+    tags: tuple[str, ...]
+    outcome: Outcome
+    verified: bool
+    """True when at least one check ran and all passed."""
+    stop: AgentStop | None
+    """None when skipped or when no agent ran."""
+    reason: str
+    """One line for a person: why this outcome."""
+    error: RunError | None
+    attempts: int
+    num_turns: int
+    tool_calls: Mapping[str, int]
+    """Calls carried out, by tool; codemode's inner calls are in `codemode`."""
+    codemode: CodemodeCounts
+    usage: Usage
+    total_cost_usd: float | None
+    """None when any request's price is unknown."""
+    budget: BudgetReport
+    started_at: str | None
+    """ISO 8601, UTC."""
+    duration_s: float
+    """Wall time of the task, setup and checks included."""
+    working_s: float
+    """duration_s without waiting for rate limits and other tasks."""
+    verification: tuple[VerificationResult, ...]
+    """Every check of every attempt, in order."""
+    changed_files: tuple[ChangedFile, ...]
+    protected_touched: tuple[str, ...]
+    permission_denials: tuple[PermissionDenial, ...]
+    warnings: tuple[str, ...]
+    answer: str | None
+    structured_output: Any
+    session: str | None
+    """Relative to run.json, as are patch and logs."""
+    patch: str | None
+    base_commit: str | None
+    start_commit: str | None
+    sandbox: SandboxReport | None
+    settings: Mapping[str, EffectiveValue]
+    """Effective settings and where each came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over results."""
+
+    planned: int = 0
+    passed: int = 0
+    failed: int = 0
+    error: int = 0
+    skipped: int = 0
+    missing: int = 0
+    """Planned, without a result (yet)."""
+    unverified: int = 0
+    """Passed without a check."""
+    num_turns: int = 0
+    usage: Usage = field(default_factory=Usage)
+    total_cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """One run of `pi-batch run`: run.json."""
+
+    schema_version: int
+    run_id: str
+    started_at: str
+    duration_s: float
+    status: BatchStatus
+    planned: tuple[PlannedResult, ...]
+    totals: Totals
+    results: tuple[RunResult, ...]
+    exit_code: int
+    pi_batch_version: str
+    warnings: tuple[str, ...] = ()
