@@ -1,0 +1,263 @@
+"""What the stream says about one task, gathered event by event, and the `RunResult` made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, assert_never
+
+from pi_batch.check_fold import CheckFold
+from pi_batch.errors import ToolErrorKind
+from pi_batch.events import (
+    AgentEnd,
+    AgentSettled,
+    AgentStart,
+    BudgetWarning,
+    CompactionEnd,
+    CompactionStart,
+    MessageEnd,
+    MessageStart,
+    RetryScheduled,
+    TaskEnd,
+    TaskStart,
+    ToolExecutionEnd,
+    ToolExecutionStart,
+    TurnEnd,
+    TurnStart,
+    VerificationEnd,
+    VerificationStart,
+    Warned,
+    WorkspaceReady,
+)
+from pi_batch.messages import Usage
+from pi_batch.outcome import Evidence, judge
+from pi_batch.results import (
+    BudgetAmounts,
+    BudgetReport,
+    CodemodeCounts,
+    PermissionDenial,
+    PlannedResult,
+    RunResult,
+)
+
+TaskEvent = (
+    TaskStart
+    | WorkspaceReady
+    | AgentStart
+    | TurnStart
+    | MessageStart
+    | MessageEnd
+    | ToolExecutionStart
+    | ToolExecutionEnd
+    | RetryScheduled
+    | CompactionStart
+    | CompactionEnd
+    | BudgetWarning
+    | TurnEnd
+    | AgentEnd
+    | AgentSettled
+    | VerificationStart
+    | VerificationEnd
+    | TaskEnd
+    | Warned
+)
+"""Everything that belongs to a task and is in the log."""
+
+NOT_CARRIED_OUT: frozenset[ToolErrorKind] = frozenset(
+    {"malformed_tool_call", "unknown_tool", "invalid_arguments", "denied", "not_run"}
+)
+"""Calls that ended in one of these were answered, not carried out."""
+
+DENIED_INPUT_MAX_CHARS = 2000
+"""For each string in a denied call's input: a refused `write` may hold megabytes."""
+
+
+class TaskFold:
+    """Accumulates one task's events; `result` may be asked for at any time."""
+
+    def __init__(self, planned: PlannedResult) -> None:
+        self.planned = planned
+        self._starts: list[TaskStart] = []
+        self._workspace: WorkspaceReady | None = None
+        self._end: TaskEnd | None = None
+        self._first_at = ""
+        self._last_at = ""
+        self._agent: AgentEnd | None = None
+        self._agent_attempt = 0
+        self._answer: str | None = None
+        self._checks = CheckFold()
+        self._turns = 0
+        self._used = BudgetAmounts()
+        self._usage = Usage()
+        self._cost_usd: float | None = 0.0
+        self._models: dict[str, None] = {}
+        self._calls: Counter[str] = Counter()
+        self._inner_calls = 0
+        self._denials: list[PermissionDenial] = []
+        self._warnings: list[str] = []
+
+    @property
+    def is_starved(self) -> bool:
+        """True when the suite's budget ran out before this task could start."""
+        return self._end is not None and self._end.is_starved
+
+    def feed(self, at: str, event: TaskEvent) -> None:
+        """Take one event of this task."""
+        self._first_at = self._first_at or at
+        self._last_at = at
+        match event:
+            case TaskStart():
+                self._starts.append(event)
+                self._end = None
+            case WorkspaceReady():
+                self._workspace = event
+            case AgentStart():
+                self._agent = None
+                self._agent_attempt = max(self._agent_attempt, event.attempt)
+            case MessageEnd() | CompactionEnd():
+                self._request_ended(event)
+            case ToolExecutionEnd():
+                self._call_ended(event)
+            case TurnEnd():
+                self._used = event.used
+            case AgentEnd():
+                self._agent = event
+                self._agent_attempt = max(self._agent_attempt, event.attempt)
+                self._answer = event.answer if event.answer is not None else self._answer
+            case VerificationStart() | VerificationEnd():
+                self._checks.feed(event, start=len(self._starts))
+            case TaskEnd():
+                self._end = event
+                self._used = event.used
+            case Warned():
+                self._warnings.append(event.message)
+            case (
+                TurnStart()
+                | MessageStart()
+                | ToolExecutionStart()
+                | RetryScheduled()
+                | CompactionStart()
+                | BudgetWarning()
+                | AgentSettled()
+            ):
+                pass
+            case _:
+                assert_never(event)
+
+    def result(self, *, is_interrupted: bool) -> RunResult:
+        """The task as the events so far have it; one that has not ended is never passed."""
+        planned, end, workspace = self.planned, self._end, self._workspace
+        start = self._starts[0] if self._starts else None
+        verdict = judge(self._evidence(is_interrupted))
+        is_skipped = verdict.outcome == "skipped"
+        return RunResult(
+            key=planned.key,
+            task_id=planned.task_id,
+            title=planned.title,
+            spec=planned.spec,
+            spec_sha256=planned.spec_sha256,
+            model=planned.model,
+            suite=planned.suite,
+            models_used=tuple(self._models),
+            inputs=planned.inputs,
+            repeat=planned.repeat,
+            tags=planned.tags,
+            outcome=verdict.outcome,
+            verified=verdict.is_verified,
+            stop=None if self._agent is None or is_skipped else self._agent.stop,
+            reason=verdict.reason,
+            error=verdict.error,
+            attempts=max(self._checks.judged_attempts(), min(self._agent_attempt, 1)),
+            num_turns=self._turns,
+            tool_calls=dict(sorted(self._calls.items())),
+            codemode=CodemodeCounts(scripts=self._calls["codemode"], calls=self._inner_calls),
+            usage=self._usage,
+            total_cost_usd=self._cost_usd,
+            budget=BudgetReport(limit=start.budget if start else BudgetAmounts(), used=self._used),
+            started_at=start.started_at if start else None,
+            duration_s=end.duration_s if end else seconds_between(self._first_at, self._last_at),
+            working_s=end.working_s if end else seconds_between(self._first_at, self._last_at),
+            verification=self._checks.ended(),
+            changed_files=end.changed_files if end else (),
+            protected_touched=end.protected_touched if end else (),
+            permission_denials=tuple(self._denials),
+            warnings=tuple(self._warnings),
+            answer=self._answer,
+            structured_output=end.structured_output if end else None,
+            session=workspace.session if workspace else None,
+            patch=end.patch if end else None,
+            base_commit=workspace.base_commit if workspace else None,
+            start_commit=workspace.start_commit if workspace else None,
+            sandbox=workspace.sandbox if workspace else None,
+            settings=start.settings if start else {},
+        )
+
+    def _evidence(self, is_interrupted: bool) -> Evidence:
+        attempt = max(self._agent_attempt, self._checks.last_attempt)
+        return Evidence(
+            end=self._end,
+            is_interrupted=is_interrupted,
+            has_checks=self._checks.last_attempt > 0 or any(start.has_checks for start in self._starts),
+            checks=self._checks.deciding(attempt),
+            agent=self._agent,
+        )
+
+    def _request_ended(self, event: MessageEnd | CompactionEnd) -> None:
+        if isinstance(event, CompactionEnd):
+            self._spend(event.usage, event.cost_usd, is_answered=event.error is None)
+            return
+        if event.role != "assistant":
+            return
+        is_answered = event.stop_reason not in {"error", "aborted"}
+        self._spend(event.usage, event.cost_usd, is_answered=is_answered)
+        if is_answered:
+            self._turns += 1
+            if event.model:
+                self._models[event.model] = None
+
+    def _spend(self, usage: Usage | None, cost_usd: float | None, *, is_answered: bool) -> None:
+        """Add one request; an answer without a price makes the sum unknown for good."""
+        if usage is not None:
+            self._usage += usage
+        if cost_usd is not None and self._cost_usd is not None:
+            self._cost_usd += cost_usd
+        elif cost_usd is None and (is_answered or usage is not None):
+            self._cost_usd = None
+
+    def _call_ended(self, event: ToolExecutionEnd) -> None:
+        if event.denial is not None:
+            self._denials.append(replace(event.denial, input=_shortened(event.denial.input)))
+        if event.error_kind in NOT_CARRIED_OUT:
+            return
+        if event.parent_tool_call_id is None:
+            self._calls[event.tool] += 1
+        else:
+            self._inner_calls += 1
+
+
+def seconds_between(first: str, last: str) -> float:
+    """Seconds from one ISO 8601 time to a later one; 0.0 where they cannot be read."""
+    try:
+        seconds = (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0
+    return max(seconds, 0.0)
+
+
+def _shortened(input_: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A denied call's input with every long string cut."""
+    return {key: _short(value) for key, value in input_.items()}
+
+
+def _short(value: Any) -> Any:
+    match value:
+        case str() if len(value) > DENIED_INPUT_MAX_CHARS:
+            return f"{value[:DENIED_INPUT_MAX_CHARS]}… ({len(value)} characters)"
+        case Mapping():
+            return _shortened(value)
+        case list() | tuple():
+            return [_short(item) for item in value]
+        case _:
+            return value
