@@ -20,7 +20,7 @@ from pi_batch.messages import (
     TextBlock,
     ToolDeclaration,
 )
-from pi_batch.results import BatchResult, ChangedFile, TestCounts, VerificationResult
+from pi_batch.results import BatchResult, ChangedFile, VerificationResult
 
 if TYPE_CHECKING:  # 124 ms of CPU; only needed to type the arguments
     from pydantic import BaseModel
@@ -324,6 +324,42 @@ class Workspace(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TestEvidence:
+    """What one runner left behind of the tests it ran: a report file, or its printed counts."""
+
+    runner: str
+    """pytest, unittest, jest, go or cargo."""
+    executed: int
+    """Tests that ran, whatever came of them; over all runs of this runner in one check."""
+    skipped: int
+    """Skipped, ignored, or expected to fail."""
+    failed: int = 0
+    """Of the last run's executed tests."""
+    executed_names: tuple[str, ...] = ()
+    """Sorted, with repeats; empty when unknown."""
+    skipped_names: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
+    """Test files that could not be loaded: none of their tests is counted."""
+    runs: int = 1
+    """How often the runner printed its counts."""
+    is_report: bool = False
+    """True when the runner wrote a report file, which is harder to fake than a printed line."""
+
+    __test__ = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A check's result with what the engine needs beside it."""
+
+    result: VerificationResult
+    evidence: tuple[TestEvidence, ...] = ()
+    """One per runner that was seen."""
+    value: Any = None
+    """The structured output, for a check that reads one."""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckContext:
     """Where and with what one check is judged."""
 
@@ -331,19 +367,29 @@ class CheckContext:
     path: str
     """The directory to judge: the clean copy, or the workspace."""
     env: Mapping[str, str]
+    scratch: str
+    """A private directory of this check's sandbox, outside the directory to judge."""
     log_path: Path
     """Where the whole output goes, masked."""
     log_name: str
     """The same, relative to run.json."""
     attempt: int
-    changes: Changes | None
-    answer: str | None
-    baseline: Callable[[], Awaitable[TestCounts | None]]
-    """Counts of the same check at the start; computed when first asked for."""
     mask: Callable[[str], str]
-    start_text: Callable[[str], Awaitable[str | None]]
+    changes: Changes | None = None
+    """None where nothing is compared: setup, precheck, and the counting of the start's tests."""
+    answer: str | None = None
+    baseline: Callable[[], Awaitable[Judgement | None]] | None = None
+    """The same check at the start, run when first asked for; None when the start cannot be had."""
+    start_text: Callable[[str], Awaitable[str | None]] | None = None
     """A file's text at the start, by path relative to the workspace; None when it was not there."""
     protect: Sequence[str] = ()
+    """The spec's own globs: a negated one allows changes that would make a passing check fail."""
+    restored: Sequence[str] = ()
+    """Changed paths that the judged directory has as they were at the start."""
+    tampered: Sequence[str] = ()
+    """What else was changed that decides how checks run; each is one phrase, and fails a passing check."""
+    is_counting: bool = False
+    """True at the start: only the tests matter, so that test files that do not load are passed over."""
 
 
 class Verifier(Protocol):
@@ -351,7 +397,7 @@ class Verifier(Protocol):
 
     name: str
 
-    async def verify(self, check: Any, context: CheckContext) -> VerificationResult:
+    async def verify(self, check: Any, context: CheckContext) -> Judgement:
         """Judge. Raises: VerificationError when no judgement is possible."""
         ...
 
