@@ -254,8 +254,6 @@ class VerificationEnd:
     log: str | None = None
     message: str = ""
     error: RunError | None = None
-    output_tail: str = ""
-    """The end of a failing command's output, at most 8 KiB, readable and masked."""
     type: Literal["verification_end"] = "verification_end"
 
 

@@ -74,8 +74,6 @@ class VerificationResult:
     """One line; why it did not pass. Empty when it passed."""
     error: RunError | None = None
     """Set when the check could not be judged, as opposed to: it failed."""
-    output_tail: str = ""
-    """The end of a failing check's output, at most 8 KiB, readable and masked; the rest is in `log`."""
 
 
 @dataclass(frozen=True, slots=True)
