@@ -219,7 +219,10 @@ class Ledger:
         )
 
     def exhausted_dimension(self) -> Dimension | None:
-        """The first limit of this ledger that is reached, or None: no further reply is possible."""
+        """The first limit reached here or in the suite, or None: no further reply is possible."""
+        return next(filter(None, (ledger._reached() for ledger in self._chain())), None)
+
+    def _reached(self) -> Dimension | None:
         reached: tuple[tuple[Dimension, float | None, float], ...] = (
             ("turns", self.limit.turns, self.turns),
             ("tokens", self.limit.tokens, self._tokens + MIN_OUTPUT_TOKENS),

@@ -1,0 +1,35 @@
+# Every target makes its own virtual environment in .venv first and installs what it needs.
+# All paths are relative: the checkout may lie anywhere.
+
+PYTHON = .venv/bin/python
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: demo test check lint types slow bench clean setup
+
+setup:
+	@sh scripts/setup.sh
+
+demo: setup
+	@$(PYTHON) -m pi_batch run examples/fix-failing-test/task.yaml -m replay/examples/fix-failing-test/session.jsonl
+
+test: setup
+	@$(PYTHON) -m pytest -q -n auto
+
+check: lint types test slow
+
+lint: setup
+	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m ruff check .
+	@.venv/bin/lint-imports
+
+types: setup
+	@$(PYTHON) -m mypy
+
+slow: setup
+	@$(PYTHON) -m pytest -q -n auto -m "slow or fuzz or peer"
+
+bench: setup
+	@$(PYTHON) -m scripts.bench
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

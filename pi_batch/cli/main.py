@@ -1,0 +1,94 @@
+"""The group of all commands; each is imported only when it is called."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from pi_batch import __version__
+from pi_batch.errors import PiBatchError
+
+
+class CommandEntry(NamedTuple):
+    """A row of the table: where a command lives, and its line in --help."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "run": CommandEntry("pi_batch.cli.run", "Run task specs and judge the results."),
+    "exec": CommandEntry("pi_batch.cli.exec", "Run one ad-hoc prompt in the current directory."),
+    "validate": CommandEntry("pi_batch.cli.validate", "Check spec files; nothing is run."),
+    "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
+    "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
+    "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
+    "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
+    "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
+    "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
+}
+"""What this version has."""
+
+RESERVED = ("resume", "compare", "merge", "suite", "apply", "init", "models", "rpc")
+"""Names that later versions give a meaning: known, and refused as such."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and lines without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command. Raises: UsageError for a name that is reserved or unknown."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is not None:
+            command: click.Command = import_module(entry.module).command
+            return command
+        if cmd_name in RESERVED:
+            raise click.UsageError(f"{cmd_name}: not available in this version", ctx)
+        near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise click.UsageError(f"no such command: {cmd_name!r}.{hint}", ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in --help, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+
+@click.command(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 all passed or skipped, 1 some failed, 2 usage or spec, 3 some error, "
+    "4 nothing selected, 130 SIGINT, 143 SIGTERM.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="pi-batch", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Run coding-agent tasks with nobody watching.
+
+    Specs say what to do and how it is judged; budgets are hard; the report is what happened.
+
+    Example: pi-batch run examples/fix-failing-test/task.yaml
+    """
+
+
+def show_usage_error(error: click.ClickException) -> int:
+    """Print what is wrong with the command line in one line, and where its help is."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "pi-batch"
+    text = " ".join(error.format_message().split())
+    print(f"pi-batch: {text.rstrip('.')}. See: {path} --help", file=sys.stderr)  # noqa: T201 -- as below
+    return 2
+
+
+def show_error(error: PiBatchError) -> int:
+    """Print an error for a person, one line each; the exit code it stands for."""
+    for line in str(error).split("\n"):
+        print(f"pi-batch: {line}", file=sys.stderr)  # noqa: T201 -- this is the program's voice
+    return error.exit_code

@@ -1,0 +1,158 @@
+"""Options that several commands share, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from pi_batch.errors import UsageError
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+def selection_options(function: Decorated) -> Decorated:
+    """What is planned: models, inputs, limits, filters."""
+    for option in reversed(
+        (
+            click.option(
+                "-m",
+                "--model",
+                "models",
+                multiple=True,
+                metavar="MODEL",
+                help="Model as provider/model[:level], or replay/SESSION.jsonl; several make a matrix. "
+                "Default: the spec's, then PI_BATCH_MODEL.",
+            ),
+            click.option(
+                "-i",
+                "--input",
+                "inputs",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Set an input of the specs. Default: the spec's own.",
+            ),
+            click.option(
+                "--repeat", type=click.IntRange(1), metavar="N", help="Run each task N times. Default: 1."
+            ),
+            click.option(
+                "--filter",
+                "filters",
+                multiple=True,
+                metavar="GLOB",
+                help="Only tasks whose id matches, or tag:GLOB. Default: all.",
+            ),
+            click.option(
+                "--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."
+            ),
+            click.option(
+                "--max-tokens",
+                type=click.IntRange(1),
+                metavar="N",
+                help="Tokens per task. Default: no limit.",
+            ),
+            click.option(
+                "--max-cost-usd",
+                type=click.FloatRange(0),
+                metavar="X",
+                help="USD per task. Default: no limit.",
+            ),
+            click.option(
+                "--max-wall-s",
+                type=click.FloatRange(0, min_open=True),
+                metavar="S",
+                help="Seconds of agent work per task. Default: 1800.",
+            ),
+            click.option(
+                "--sandbox",
+                metavar="NAME",
+                help="auto or none in this version. Default: auto, which is none.",
+            ),
+            click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: 1."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def output_options(function: Decorated) -> Decorated:
+    """Where a run's results go."""
+    for option in reversed(
+        (
+            click.option(
+                "--output",
+                type=click.Path(path_type=Path),
+                metavar="DIR",
+                help="Run directory. Default: .pi-batch/runs/<run id>.",
+            ),
+            click.option(
+                "--junit",
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                help="Write junit.xml here as well.",
+            ),
+            click.option(
+                "--json",
+                "json_file",
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                help="Write run.json here as well.",
+            ),
+            click.option(
+                "--markdown",
+                type=click.Path(path_type=Path),
+                metavar="FILE",
+                help="Write a Markdown report here.",
+            ),
+            click.option(
+                "--secret",
+                "secrets",
+                multiple=True,
+                metavar="NAME",
+                help="Also hide the value of this variable. Default: the usual names.",
+            ),
+            click.option(
+                "--events", is_flag=True, help="Stream events as JSONL on stdout, no table. Default: off."
+            ),
+            click.option("--quiet", is_flag=True, help="No progress; only the summary. Default: off."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def reserved_options(*names: str) -> Callable[[Decorated], Decorated]:
+    """Options that later versions give a meaning: hidden here, and refused as such when used."""
+
+    def refuse(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        if value not in (None, (), False):
+            raise click.UsageError(f"{parameter.opts[0]}: not available in this version")
+        return value
+
+    def decorate(function: Decorated) -> Decorated:
+        for name in names:
+            is_flag = name.endswith("!")
+            function = click.option(
+                name.rstrip("!"),
+                is_flag=is_flag,
+                hidden=True,
+                callback=refuse,
+                expose_value=False,
+                default=False if is_flag else None,
+            )(function)
+        return function
+
+    return decorate
+
+
+def parse_inputs(pairs: tuple[str, ...]) -> dict[str, str]:
+    """KEY=VALUE pairs as a mapping; the last of a key counts. Raises: UsageError."""
+    inputs = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise UsageError(f"-i {pair!r}: need KEY=VALUE")
+        inputs[key] = value
+    return inputs

@@ -1,0 +1,49 @@
+"""`pi-batch plan`: what a run would do."""
+
+from __future__ import annotations
+
+import json as json_module
+
+import click
+
+from pi_batch.cli.options import parse_inputs, selection_options
+
+
+@click.command("plan", epilog="Example: pi-batch plan tasks/ -m openai/gpt-6 -m anthropic/claude-sonnet-5")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@selection_options
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON: keys and effective settings. Default: text."
+)
+def command(specs: tuple[str, ...], inputs: tuple[str, ...], as_json: bool, **flags: object) -> int:
+    """Show what would run, without running it.
+
+    One line a result: its key, model and limits.
+    """
+    from dataclasses import asdict
+
+    from pi_batch.wiring.planning import plan_specs
+
+    plan = plan_specs(specs, parse_inputs(inputs), flags)
+    if as_json:
+        rows = [
+            {**asdict(task.planned), "settings": {k: asdict(v) for k, v in task.settings.items()}}
+            for task in plan.tasks
+        ]
+        click.echo(json_module.dumps(rows, indent=2, ensure_ascii=False, default=str))
+        return 0
+    width = max(len(task.planned.key) for task in plan.tasks)
+    for task in plan.tasks:
+        budget = task.spec.budget
+        limits = [
+            f"{name} {value:g}"
+            for name, value in (
+                ("turns", budget.turns),
+                ("tokens", budget.tokens),
+                ("usd", budget.cost_usd),
+                ("seconds", budget.wall_s),
+            )
+            if value is not None
+        ]
+        click.echo(f"{task.planned.key:<{width}}  {task.model}  {', '.join(limits) or 'no limits'}")
+    return 0

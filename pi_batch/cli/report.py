@@ -1,0 +1,30 @@
+"""`pi-batch report`: any report again, from the log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pi_batch.cli.options import reserved_options
+
+
+@click.command("report", epilog="Example: pi-batch report .pi-batch/runs/RUN --markdown summary.md")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write junit.xml here.")
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write run.json here."
+)
+@click.option(
+    "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write a Markdown report here."
+)
+@reserved_options("--html", "--sarif")
+def command(run_dir: Path, junit: Path | None, json_file: Path | None, markdown: Path | None) -> int:
+    """Make the reports of a finished run again.
+
+    They are computed from events.jsonl alone. Without an option the summary is printed. The exit code is
+    that of the run.
+    """
+    from pi_batch.wiring.reporting import report
+
+    return report(run_dir, junit=junit, json_file=json_file, markdown=markdown)

@@ -1,0 +1,59 @@
+"""`pi-batch run`: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pi_batch.cli.options import output_options, parse_inputs, reserved_options, selection_options
+
+
+@click.command("run", epilog="Example: pi-batch run tasks/ -m anthropic/claude-sonnet-5 --max-cost-usd 2")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@selection_options
+@output_options
+@click.option(
+    "--trust", type=click.Choice(["trusted", "untrusted"]), default=None, help="Only trusted in this version."
+)
+@reserved_options(
+    "--shard", "--executor", "--scheduler", "--rerun", "--reverify!", "--cache!", "--sandbox-required!"
+)
+def command(specs: tuple[str, ...], trust: str | None, **flags: Any) -> int:
+    """Run task specs and judge the results.
+
+    SPEC is a task or suite file, a directory of them, or a built-in name. Reports are written to the run
+    directory after every task: run.json, junit.xml, events.jsonl, and per task its session and patch.
+    """
+    if trust == "untrusted":
+        raise click.UsageError("--trust untrusted: not available in this version")
+    from pi_batch.wiring.run import run
+
+    return run(specs, run_options(flags))
+
+
+def run_options(flags: dict[str, Any]) -> Any:
+    """The flags of `run` and `exec` as options for the wiring."""
+    from pi_batch.wiring.options import RunOptions
+
+    output: Path | None = flags["output"]
+    return RunOptions(
+        models=flags["models"],
+        inputs=parse_inputs(flags["inputs"]),
+        filters=flags["filters"],
+        repeat=flags["repeat"],
+        max_turns=flags["max_turns"],
+        max_tokens=flags["max_tokens"],
+        max_cost_usd=flags["max_cost_usd"],
+        max_wall_s=flags["max_wall_s"],
+        sandbox=flags["sandbox"],
+        jobs=flags["jobs"],
+        output=output,
+        junit=flags["junit"],
+        json_file=flags["json_file"],
+        markdown=flags["markdown"],
+        secrets=flags["secrets"],
+        events=flags["events"],
+        quiet=flags["quiet"],
+    )

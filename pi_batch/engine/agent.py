@@ -1,0 +1,277 @@
+"""The loop: the model thinks, the harness acts, until no call is asked for or a limit is reached."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from pi_batch.budget import BudgetExhausted, Need, Reservation
+from pi_batch.engine.context import gate
+from pi_batch.engine.estimate import HistoryEstimate, declarations_tokens, text_tokens
+from pi_batch.engine.limits import LimitNotice
+from pi_batch.engine.masking import mask_reply
+from pi_batch.engine.repeats import RepeatWatch, warning
+from pi_batch.engine.retry import Requester
+from pi_batch.engine.schedule import run_in_order
+from pi_batch.engine.tool_calls import Door, with_note
+from pi_batch.errors import ProviderError
+from pi_batch.events import (
+    AgentEnd,
+    AgentSettled,
+    AgentStart,
+    BudgetWarning,
+    MessageEnd,
+    MessageStart,
+    TurnEnd,
+    TurnStart,
+)
+from pi_batch.messages import (
+    AssistantMessage,
+    Message,
+    StopReason,
+    SystemMessage,
+    TextBlock,
+    ToolDeclaration,
+    ToolResultMessage,
+    UserMessage,
+)
+from pi_batch.protocols import ModelRequest, SessionLog
+from pi_batch.results import AgentStop, RunError
+
+MAX_CUT_REPLIES = 3
+"""Replies in a row that the output limit cut in the middle of a call, before the run is given up."""
+
+NOT_RUN: dict[StopReason, str] = {
+    "length": "Not run: your message was cut off by the output token limit, so this call was incomplete. "
+    "Send it again in smaller pieces.",
+    "content_filter": "Not run: the service's content filter ended this message.",
+    "error": "Not run: this message did not complete.",
+    "aborted": "Not run: this message did not complete.",
+}
+"""Why no call of such a message is carried out."""
+BUDGET_CALL = "Not run: the budget allowed no further reply after this one."
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOutcome:
+    """How one attempt of the agent ended."""
+
+    stop: AgentStop
+    answer: str | None
+    error: RunError | None = None
+    is_service_fault: bool = False
+    """True when the service failed, as opposed to: the model did."""
+    is_starved: bool = False
+    """True when the suite's limit ended it, not the task's own."""
+
+
+class Agent:
+    """One task's conversation; lives over all its attempts."""
+
+    def __init__(
+        self,
+        *,
+        door: Door,
+        requester: Requester,
+        session: SessionLog,
+        system: str,
+        declarations: tuple[ToolDeclaration, ...],
+    ) -> None:
+        self._door = door
+        self._requester = requester
+        self._session = session
+        self._system = system
+        self._declarations = declarations
+        self._emit = door.emit
+        self._ledger = door.ledger
+        self._history: list[Message] = []
+        self._estimate = HistoryEstimate(text_tokens(system) + declarations_tokens(declarations))
+        self._repeats = RepeatWatch()
+        self._notice = LimitNotice(door.ledger)
+        self._turns = 0
+        self._is_in_turn = False
+        self._cut_replies = 0
+        self._answer: str | None = None
+
+    def open(self) -> None:
+        """Record the system prompt, the declarations and the model."""
+        now_ms = int(self._door.clock.time() * 1000)
+        self._session.append_message(
+            SystemMessage(self._system, tools_added=self._declarations, timestamp_ms=now_ms)
+        )
+        port = self._requester.port
+        self._session.append_model_change(port.provider_name, port.model)
+
+    async def run(self, prompt: str, attempt: int) -> AgentOutcome:
+        """Work on a prompt until the model stops, a limit is reached or the service fails."""
+        self._emit(AgentStart(attempt))
+        self._ledger.start_time()
+        try:
+            outcome = await self._work(prompt)
+        except BudgetExhausted as error:
+            outcome = AgentOutcome(error.stop, self._answer, is_starved=error.is_suite)
+        except ProviderError as error:
+            fault = RunError(error.kind, self._door.mask.mask(str(error)))
+            outcome = AgentOutcome("model_error", self._answer, fault, is_service_fault=True)
+        except asyncio.CancelledError:
+            self._end(AgentOutcome("cancelled", self._answer), attempt)
+            raise
+        finally:
+            self._ledger.stop_time()
+        self._end(outcome, attempt)
+        return outcome
+
+    def _end(self, outcome: AgentOutcome, attempt: int) -> None:
+        self._emit(AgentEnd(attempt, outcome.stop, outcome.answer, outcome.error))
+        self._emit(AgentSettled(attempt))
+
+    async def _work(self, prompt: str) -> AgentOutcome:
+        self._say(prompt)
+        outcome = None
+        while outcome is None:
+            self._warn_near_limit()
+            try:
+                reply = await self._ask()
+                outcome = self._end_of(reply) or await self._act(reply)
+            finally:
+                self._end_turn()
+        return outcome
+
+    def _end_turn(self) -> None:
+        """Close a turn that was begun; one that no room was left for never was."""
+        if self._is_in_turn:
+            self._is_in_turn = False
+            self._emit(TurnEnd(self._turns, self._ledger.used))
+
+    async def _ask(self) -> AssistantMessage:
+        """One reply, recorded before anything is done with it."""
+        messages = gate(self._history)
+        port = self._requester.port
+        need = Need(self._estimate.input_tokens(self._history), port.max_output_tokens, port.price_usd)
+        before = len(self._history)
+
+        def request(reservation: Reservation) -> ModelRequest:
+            return ModelRequest(
+                model=port.model,
+                system=self._system,
+                messages=messages,
+                tools=self._declarations,
+                max_output_tokens=reservation.output_tokens,
+                thinking=port.thinking,
+                timeout_s=self._ledger.seconds_left,
+                session_id=self._session.session_id,
+            )
+
+        reply = mask_reply(await self._requester.complete(request, need, self._record_start), self._door.mask)
+        self._add(reply)
+        self._estimate.learn(reply, before)
+        self._answer = reply.text.strip() or self._answer
+        return reply
+
+    def _end_of(self, reply: AssistantMessage) -> AgentOutcome | None:
+        """The outcome that this reply alone gives, or None when its calls are to be looked at."""
+        is_cut_call = reply.stop_reason == "length" and bool(reply.tool_calls)
+        self._cut_replies = self._cut_replies + 1 if is_cut_call else 0
+        fault = _fault_of(reply, self._cut_replies)
+        if reply.stop_reason in NOT_RUN:
+            self._refuse_all(reply, NOT_RUN[reply.stop_reason])
+        if fault is not None:
+            return AgentOutcome("model_error", self._answer, fault)
+        return None if reply.tool_calls else AgentOutcome("completed", reply.text)
+
+    async def _act(self, reply: AssistantMessage) -> AgentOutcome | None:
+        """Carry out a reply's calls, unless no further reply is possible."""
+        stop = self._notice.reached()
+        if stop is not None:
+            if reply.stop_reason != "length":
+                self._refuse_all(reply, BUDGET_CALL)
+            return AgentOutcome(stop, self._answer)
+        if reply.stop_reason == "length":
+            return None
+        is_circle = False
+        async with aclosing(run_in_order(self._door, reply.tool_calls)) as results:
+            async for call, result in results:
+                repeat = self._repeats.see(call, result)
+                is_circle = is_circle or repeat.action == "stop"
+                self._add(with_note(result, warning(call.name)) if repeat.action == "warn" else result)
+        if is_circle:
+            return AgentOutcome("repeated_calls", self._answer)
+        self._ledger.check_time()
+        return None
+
+    def _warn_near_limit(self) -> None:
+        """Tell the model once, before the last reply that a limit allows."""
+        warned = self._notice.due(self._estimate.input_tokens(self._history))
+        if warned is None:
+            return
+        dimension, text = warned
+        self._emit(BudgetWarning(dimension, text))
+        self._say(text)
+
+    def _say(self, text: str) -> None:
+        text = self._door.mask.mask(text)
+        self._add(UserMessage((TextBlock(text),), int(self._door.clock.time() * 1000)))
+
+    def _add(self, message: UserMessage | AssistantMessage | ToolResultMessage) -> None:
+        """Record a message, then know it: what is in the history is on disk."""
+        if not isinstance(message, AssistantMessage):
+            self._emit(MessageStart(message.role))
+        entry_id = self._session.append_message(message)
+        self._history.append(message)
+        if isinstance(message, AssistantMessage):
+            port = self._requester.port
+            model = f"{message.provider or port.provider_name}/{message.model or port.model}"
+            end = MessageEnd(
+                entry_id,
+                message.role,
+                model,
+                message.stop_reason,
+                message.usage,
+                message.cost_usd,
+                message,
+            )
+        else:
+            end = MessageEnd(entry_id, message.role, message=message)
+        self._emit(end)
+
+    def _refuse_all(self, reply: AssistantMessage, reason: str) -> None:
+        for call in reply.tool_calls:
+            self._add(self._door.refuse(call, reason))
+
+    def _record_start(self, reservation: Reservation) -> None:
+        """A request without a recorded reply counts as spent when the run is resumed."""
+        if not self._is_in_turn:
+            self._is_in_turn = True
+            self._turns += 1
+            self._emit(TurnStart(self._turns))
+        self._session.append_custom(
+            "pi-batch",
+            {
+                "kind": "request_start",
+                "turn": self._turns,
+                "input_tokens": reservation.input_tokens,
+                "output_tokens": reservation.output_tokens,
+                "cost_usd": reservation.cost_usd,
+            },
+        )
+
+
+def _fault_of(reply: AssistantMessage, cut_replies: int) -> RunError | None:
+    """What makes this reply the end of the agent's work, and no success by itself."""
+    match reply.stop_reason:
+        case "content_filter":
+            return RunError("content_filter", reply.error_message or "the reply was filtered")
+        case "error" | "aborted":
+            what = reply.error_message or f"the reply ended with {reply.raw_stop_reason!r}"
+            return RunError("bad_response", what)
+        case "length" if not reply.tool_calls:
+            return RunError("length", "the final answer was cut by the output token limit")
+        case "length":
+            if cut_replies < MAX_CUT_REPLIES:
+                return None
+            return RunError("length", f"{cut_replies} replies in a row were cut in the middle of a call")
+        case "stop" | "tool_use":
+            if reply.tool_calls or reply.text.strip():
+                return None
+            return RunError("bad_response", "the model ended with an empty reply")

@@ -1,0 +1,141 @@
+"""One run of `pi-batch run`: every planned task, some at a time, under one budget, with one report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pi_batch import __version__
+from pi_batch.budget import Ledger
+from pi_batch.engine.stream import Stream
+from pi_batch.engine.task import TaskParts, limits, run_task, task_start
+from pi_batch.errors import LogWriteError, PiBatchError
+from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
+from pi_batch.protocols import Clock, Sink
+from pi_batch.results import BatchResult, BudgetAmounts, RunError
+from pi_batch.spec import Plan, PlannedTask
+from pi_batch.times import iso_utc
+
+
+@dataclass(frozen=True, slots=True)
+class BatchParts:
+    """What a batch is made of; `wiring` fills it."""
+
+    run_id: str
+    plan: Plan
+    open_task: Callable[[PlannedTask], TaskParts]
+    """Makes one task's parts when its turn comes. Raises: PiBatchError."""
+    sinks: tuple[Sink, ...]
+    write_reports: Callable[[BatchResult], None]
+    """run.json and junit.xml, after every task. Raises: LogWriteError."""
+    clock: Clock
+    warnings: tuple[str, ...] = ()
+
+
+class Batch:
+    """Runs a plan; `cancel` ends it early, with everything so far on disk."""
+
+    def __init__(self, parts: BatchParts) -> None:
+        self._parts = parts
+        self._clock = parts.clock
+        self._stream = Stream(parts.sinks, parts.clock, self._end_early)
+        self._limit = limits(parts.plan.budget)
+        self._ledger = Ledger(self._limit, parts.clock, is_suite=True)
+        self._workers: list[asyncio.Task[None]] = []
+        self._signal_exit_code: int | None = None
+
+    def cancel(self, signal_exit_code: int) -> None:
+        """End every running task now; reports and partial patches are still written."""
+        self._signal_exit_code = signal_exit_code
+        self._end_early()
+
+    def _end_early(self) -> None:
+        for worker in self._workers:
+            worker.cancel()
+
+    async def run(self) -> BatchResult:
+        """Run everything; the result as it stands in run.json. Raises: LogWriteError."""
+        started_s = self._clock.monotonic()
+        started_at = iso_utc(self._clock.time())
+        planned = tuple(task.planned for task in self._parts.plan.tasks)
+        self._emit(BatchStart(self._parts.run_id, started_at, __version__, planned, self._limit))
+        for text in self._parts.warnings:
+            self._emit(Warned(text))
+        self._write_reports()
+        self._ledger.start_time()
+        await self._run_all()
+        is_whole = self._signal_exit_code is None and self._stream.failure is None
+        status = "complete" if is_whole else "interrupted"
+        duration_s = round(self._clock.monotonic() - started_s, 3)
+        self._emit(BatchEnd(status, duration_s, self._signal_exit_code))
+        self._write_reports()
+        self._stream.close()
+        if self._stream.failure is not None:
+            raise self._stream.failure
+        return self._stream.fold.result()
+
+    async def _run_all(self) -> None:
+        queue = iter(self._parts.plan.tasks)
+        count = max(1, min(self._parts.plan.max_parallel, len(self._parts.plan.tasks)))
+        self._workers = [asyncio.create_task(self._work(queue)) for _ in range(count)]
+        done = await asyncio.gather(*self._workers, return_exceptions=True)
+        for outcome in done:
+            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
+                raise outcome
+
+    async def _work(self, queue: Iterator[PlannedTask]) -> None:
+        """Take tasks off the queue until it is empty."""
+        for task in queue:
+            reason = self._starved()
+            if reason is not None:
+                self._skip(task, reason)
+                self._write_reports()
+                continue
+            try:
+                await self._run_one(task)
+            finally:
+                self._write_reports()
+
+    def _starved(self) -> str | None:
+        """Why no further task can begin, or None."""
+        dimension = self._ledger.exhausted_dimension()
+        if dimension is None:
+            return None
+        return f"not started: the suite's budget.{dimension} is used up"
+
+    async def _run_one(self, task: PlannedTask) -> None:
+        key = task.planned.key
+
+        def emit(event: Event) -> None:
+            self._stream.emit(key, event)
+
+        try:
+            parts = self._parts.open_task(task)
+        except PiBatchError as error:
+            self._fail(task, RunError(error.kind, str(error)))
+            return
+        await run_task(parts, self._ledger, emit, self._clock)
+
+    def _fail(self, task: PlannedTask, error: RunError) -> None:
+        """A task whose parts could not be made."""
+        key = task.planned.key
+        self._stream.emit(key, task_start(task, self._clock))
+        self._stream.emit(key, TaskEnd(0.0, 0.0, BudgetAmounts(), error=error))
+
+    def _skip(self, task: PlannedTask, reason: str) -> None:
+        key = task.planned.key
+        self._stream.emit(key, task_start(task, self._clock))
+        self._stream.emit(key, TaskEnd(0.0, 0.0, BudgetAmounts(), skip_reason=reason, is_starved=True))
+
+    def _emit(self, event: Event) -> None:
+        self._stream.emit(None, event)
+
+    def _write_reports(self) -> None:
+        """Rewrite the reports; one that cannot be written ends the run as a log would."""
+        try:
+            self._parts.write_reports(self._stream.fold.result())
+        except LogWriteError as error:
+            if self._stream.failure is None:
+                self._stream.failure = error
+                self._end_early()

@@ -1,0 +1,38 @@
+"""A model as the engine sees it: who answers, at what price, within what window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pi_batch.messages import Usage
+from pi_batch.protocols import Provider
+
+DEFAULT_MAX_OUTPUT_TOKENS = 16_384
+"""Output wished for where neither the model nor the user names a cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPort:
+    """One model behind one provider."""
+
+    provider: Provider
+    provider_name: str
+    model: str
+    """What the wire calls it."""
+    thinking: str | None = None
+    max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
+    context_window: int | None = None
+    price_usd: Callable[[int, int], float] = lambda _input, _output: 0.0
+    """(input tokens, output tokens) -> USD, the dearest case: what a request is reserved at."""
+    cost_usd: Callable[[str, Usage], float | None] = lambda _model, _usage: None
+    """(model that answered, usage) -> USD of a reply that names no cost itself; None: unknown."""
+    retries_empty: bool = True
+    """False for a recording: an empty reply there is what was recorded."""
+    warnings: Callable[[], tuple[str, ...]] = tuple
+    """Asked once at the end of the agent's work: a recording says what was left over."""
+
+    @property
+    def label(self) -> str:
+        """provider/model, as events and reports show it."""
+        return f"{self.provider_name}/{self.model}"

@@ -1,0 +1,164 @@
+"""The one place that makes a failed request again.
+
+Providers raise; this decides, waits and reserves anew. The wait is the server's own word plus some
+jitter, else an exponential one; never longer than the cap or than the time left. Every try is reserved
+and settled by itself, so retries are in the budget like everything else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pi_batch.budget import Ledger, Need, Reservation
+from pi_batch.engine.estimate import estimate_reply_tokens
+from pi_batch.engine.masking import LiveMask, Mask
+from pi_batch.engine.model_port import ModelPort
+from pi_batch.engine.tool_calls import Emit
+from pi_batch.errors import ProviderError
+from pi_batch.events import MessageEnd, MessageStart, MessageUpdate, RetryScheduled, Warned
+from pi_batch.messages import AssistantMessage, StopReason, Usage
+from pi_batch.protocols import Clock, Delta, ModelRequest
+
+SHAKY_KINDS = ("bad_response", "stream_interrupted")
+"""Answers without sense or end: tried again at most twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often and how long."""
+
+    max_retries: int = 4
+    """After the first try of each request."""
+    cap_s: float = 60.0
+    """A longer wait is not made: the request fails now."""
+    base_s: float = 1.0
+    max_shaky: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Requester:
+    """Makes one request to completion, within the ledger."""
+
+    port: ModelPort
+    ledger: Ledger
+    emit: Emit
+    clock: Clock
+    mask: Mask
+    random: random.Random
+    """Seeded: jitter."""
+    policy: RetryPolicy = RetryPolicy()
+    on_wait: Callable[[float], None] = lambda _seconds: None
+    """Told how long each wait was: working time leaves it out."""
+
+    async def complete(
+        self,
+        make_request: Callable[[Reservation], ModelRequest],
+        need: Need,
+        on_reserved: Callable[[Reservation], None],
+    ) -> AssistantMessage:
+        """Reserve, request, settle; again where that makes sense.
+
+        Raises: ProviderError when it failed for good; BudgetExhausted when no room is left.
+        """
+        tries = shaky = 0
+        while True:
+            waited_from = self.clock.monotonic()
+            reservation = await self.ledger.reserve(need)
+            self.on_wait(self.clock.monotonic() - waited_from)
+            tries += 1
+            try:
+                on_reserved(reservation)
+                self.emit(MessageStart("assistant"))
+                reply = await self._one_try(make_request(reservation))
+            except ProviderError as error:
+                self._settle_failure(reservation, error)
+                shaky += error.kind in SHAKY_KINDS
+                await self._wait(error, tries, shaky)
+                continue
+            except BaseException:
+                self.ledger.release(reservation)
+                self._emit_lost("aborted", Usage(), 0.0)
+                raise
+            return self._settle(reservation, reply)
+
+    async def _one_try(self, request: ModelRequest) -> AssistantMessage:
+        """Stream one reply. Raises: ProviderError, for an empty one too."""
+        reply: AssistantMessage | None = None
+        live = LiveMask(self.mask)
+        async for piece in self.port.provider.stream(request):
+            if isinstance(piece, Delta):
+                if text := live.feed(piece.kind, piece.text):
+                    self.emit(MessageUpdate(piece.kind, text))
+            else:
+                reply = piece
+        if reply is None:
+            raise ProviderError(
+                "the reply ended without an end", kind="stream_interrupted", is_retryable=True
+            )
+        is_empty = reply.stop_reason == "stop" and not reply.tool_calls and not reply.text.strip()
+        if is_empty and self.port.retries_empty:
+            raise ProviderError(
+                "the model gave an empty reply", kind="bad_response", is_retryable=True, spent=reply.usage
+            )
+        return reply
+
+    def _settle(self, reservation: Reservation, reply: AssistantMessage) -> AssistantMessage:
+        """Charge a reply; one without usage is charged an estimate."""
+        usage = reply.usage
+        if usage is None:
+            self.emit(Warned(f"{self.port.label} reported no usage: tokens are estimated"))
+            usage = Usage(reservation.input_tokens, estimate_reply_tokens(reply))
+        cost_usd = reply.cost_usd
+        if cost_usd is None:
+            cost_usd = self.port.cost_usd(reply.model or self.port.model, usage)
+        self.ledger.settle(reservation, usage, cost_usd)
+        return _with_charge(reply, usage, cost_usd)
+
+    def _settle_failure(self, reservation: Reservation, error: ProviderError) -> None:
+        """Charge what the service reported before it failed; the lost message ends in the stream too."""
+        spent = error.spent
+        if isinstance(spent, Usage):
+            cost_usd = self.port.cost_usd(self.port.model, spent)
+            self.ledger.settle_failure(reservation, spent, cost_usd)
+            self._emit_lost("error", spent, cost_usd)
+        else:
+            self.ledger.release(reservation)
+            self._emit_lost("error", Usage(), 0.0)
+
+    def _emit_lost(self, stop_reason: StopReason, usage: Usage, cost_usd: float | None) -> None:
+        """The end of a message that never became one: no entry names it."""
+        self.emit(MessageEnd("", "assistant", "", stop_reason, usage, cost_usd))
+
+    async def _wait(self, error: ProviderError, tries: int, shaky: int) -> None:
+        """Sleep before the next try. Raises: the error itself when there is none."""
+        if not error.is_retryable or tries > self.policy.max_retries or shaky > self.policy.max_shaky:
+            raise error
+        wait_s = self._wait_s(error, tries)
+        left_s = self.ledger.seconds_left
+        if wait_s > self.policy.cap_s or wait_s >= left_s:
+            limit = "the retry cap" if wait_s > self.policy.cap_s else "the time left"
+            raise ProviderError(
+                f"{error}; the next try would be in {wait_s:.0f} s, beyond {limit}",
+                kind=error.kind,
+                status=error.status,
+            ) from error
+        self.emit(RetryScheduled(tries, round(wait_s, 3), error.kind, str(error)))
+        await asyncio.sleep(wait_s)
+        self.on_wait(wait_s)
+
+    def _wait_s(self, error: ProviderError, tries: int) -> float:
+        """The server's word plus up to a tenth; else 1, 2, 4 … 30 s less up to a quarter."""
+        if error.retry_after_s is not None:
+            return error.retry_after_s * (1 + 0.1 * self.random.random())
+        backoff_s = min(30.0, self.policy.base_s * 2.0 ** (tries - 1))
+        return backoff_s * (1 - 0.25 * self.random.random())
+
+
+def _with_charge(reply: AssistantMessage, usage: Usage, cost_usd: float | None) -> AssistantMessage:
+    """The reply with what was charged for it."""
+    if reply.usage is usage and reply.cost_usd == cost_usd:
+        return reply
+    return replace(reply, usage=usage, cost_usd=cost_usd)

@@ -1,0 +1,261 @@
+"""The one door through which every tool call goes, a model's own and a script's alike.
+
+Look up, parse, permit, charge, queue, run, mask: in this order, and each refusal is an error result that
+says what to do. Nothing else in the program runs a tool.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from math import isinf
+from pathlib import Path
+from typing import Any, Protocol
+
+from pi_batch.budget import BudgetExhausted, Ledger
+from pi_batch.engine.context import clean_text
+from pi_batch.engine.masking import Mask
+from pi_batch.errors import ToolError, ToolErrorKind
+from pi_batch.events import Event, ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
+from pi_batch.messages import TextBlock, ToolCall, ToolResultMessage
+from pi_batch.protocols import Clock, OutputFile, Sandbox, Tool, ToolOutput
+from pi_batch.results import PermissionDenial
+
+Emit = Callable[[Event], None]
+
+TIME_UP_GRACE_S = 3.0
+"""How long a tool that keeps time itself may take to give its partial result."""
+
+
+class Rules(Protocol):
+    """What the permissions say to a call whose arguments are in order."""
+
+    def refusal(self, tool: str, arguments: Any, paths: Sequence[str]) -> tuple[str, str] | None:
+        """(rule, reason for the model) of a refusal, or None. Paths are real and absolute."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What all calls of one task share."""
+
+    tools: Mapping[str, Tool]
+    parse: Callable[[Tool, Mapping[str, Any]], Any]
+    """Arguments as the tool's model; raises ToolError(invalid_arguments)."""
+    rules: Rules
+    sandbox: Sandbox
+    workspace: str
+    outputs_dir: str
+    open_output: Callable[[str], OutputFile]
+    """A new file in outputs/ by name."""
+    env: Mapping[str, str]
+    scratch: str
+    ledger: Ledger
+    mask: Mask
+    emit: Emit
+    clock: Clock
+    locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+    """One per real path that is written."""
+
+    async def execute(self, call: ToolCall, parent_id: str | None = None) -> tuple[ToolResultMessage, Any]:
+        """Carry one call out, or refuse it; the result message and the value for scripts."""
+        started_s = self.clock.monotonic()
+        arguments = self.mask.mask_json(dict(call.arguments or {}))
+        self.emit(ToolExecutionStart(call.id, call.name, arguments, parent_id))
+        denial: PermissionDenial | None = None
+        is_error, error_kind = True, None
+        try:
+            output = await self._admit_and_run(call, parent_id)
+            is_error, error_kind = output.is_error, output.error_kind
+        except _Denied as refused:
+            denial = PermissionDenial(call.name, call.id, arguments, refused.rule)
+            output, error_kind = _error(str(refused), "denied"), "denied"
+        except ToolError as error:
+            output, error_kind = _error(str(error), error.error_kind), error.error_kind
+        finally:  # cancelled, or a defect of ours: the start still has its end
+            spent_s = round(self.clock.monotonic() - started_s, 3)
+            self.emit(ToolExecutionEnd(call.id, call.name, is_error, error_kind, spent_s, denial, parent_id))
+        return self._result(call, output), output.value
+
+    def refuse(self, call: ToolCall, reason: str) -> ToolResultMessage:
+        """The error result of a call that is not carried out."""
+        self.emit(ToolExecutionStart(call.id, call.name, self.mask.mask_json(dict(call.arguments or {}))))
+        self.emit(ToolExecutionEnd(call.id, call.name, is_error=True, error_kind="not_run"))
+        return self._result(call, _error(reason, "not_run"))
+
+    async def _admit_and_run(self, call: ToolCall, parent_id: str | None) -> ToolOutput:
+        tool = self._tool(call)
+        arguments = self.parse(tool, _arguments(call))
+        context = CallContext(self, call.id, parent_id)
+        paths = [await context.resolve(path, for_writing=True) for path in tool.written_paths(arguments)]
+        self._permit(call.name, arguments, await self._touched(context, arguments, paths))
+        try:
+            self.ledger.charge_tool_call()
+        except BudgetExhausted as error:
+            raise ToolError(f"Not run: {error}", error_kind="not_run") from error
+        async with self._queue(paths):
+            return await self._run(tool, arguments, context)
+
+    def _tool(self, call: ToolCall) -> Tool:
+        tool = self.tools.get(call.name)
+        if tool is not None:
+            return tool
+        near = difflib.get_close_matches(call.name, self.tools, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        names = ", ".join(self.tools)
+        raise ToolError(
+            f"Unknown tool {call.name[:64]!r}.{hint} The tools are: {names}.", error_kind="unknown_tool"
+        )
+
+    async def _touched(self, context: CallContext, arguments: Any, written: Sequence[str]) -> Sequence[str]:
+        """The real paths that a call names: those it writes, or the one it reads."""
+        path = getattr(arguments, "path", None)
+        if written or not isinstance(path, str):
+            return written
+        return [await context.resolve(path, for_writing=False)]
+
+    def _permit(self, name: str, arguments: Any, paths: Sequence[str]) -> None:
+        refusal = self.rules.refusal(name, arguments, paths)
+        if refusal is not None:
+            rule, reason = refusal
+            raise _Denied(reason, rule)
+
+    async def _run(self, tool: Tool, arguments: Any, context: CallContext) -> ToolOutput:
+        """Run within the wall time left; what does not end by itself then is ended."""
+        left_s = self.ledger.seconds_left
+        try:
+            async with asyncio.timeout(None if isinf(left_s) else left_s + TIME_UP_GRACE_S):
+                return await tool.run(arguments, context)
+        except TimeoutError as error:
+            raise ToolError("Ended: the wall time of this task is used up.", error_kind="timeout") from error
+        except OSError as error:
+            raise ToolError(f"{error.filename or tool.name}: {error.strerror or error}") from error
+
+    @asynccontextmanager
+    async def _queue(self, paths: Sequence[str]) -> AsyncIterator[None]:
+        """Hold the lock of each path, in one order for all, so that writers of a file never overlap."""
+        held = [self.locks.setdefault(path, asyncio.Lock()) for path in sorted(set(paths))]
+        for count, lock in enumerate(held):
+            try:
+                await lock.acquire()
+            except BaseException:
+                for earlier in held[:count]:
+                    earlier.release()
+                raise
+        try:
+            yield
+        finally:
+            for lock in held:
+                lock.release()
+
+    def _result(self, call: ToolCall, output: ToolOutput) -> ToolResultMessage:
+        """What enters the history: masked here, so that live and resumed runs see the same."""
+        content = tuple(
+            TextBlock(clean_text(self.mask.mask(block.text))) if isinstance(block, TextBlock) else block
+            for block in output.content
+        )
+        if not any(not isinstance(block, TextBlock) or block.text.strip() for block in content):
+            content = (TextBlock("(no output)"),)
+        details = dict(self.mask.mask_json(dict(output.details)))
+        if output.error_kind is not None:
+            details["error_kind"] = output.error_kind
+        return ToolResultMessage(
+            call.id,
+            call.name,
+            content,
+            is_error=output.is_error,
+            error_kind=output.error_kind,
+            details=details,
+            timestamp_ms=int(self.clock.time() * 1000),
+        )
+
+
+class CallContext:
+    """What one running call may touch; implements `protocols.ToolContext`."""
+
+    def __init__(self, door: Door, call_id: str, parent_id: str | None) -> None:
+        self.sandbox = door.sandbox
+        self.workspace = door.workspace
+        self.env = door.env
+        self.scratch = door.scratch
+        self.call_id = call_id
+        self._door = door
+        self._parent_id = parent_id
+        self._count = 0
+
+    @property
+    def seconds_left(self) -> float:
+        """What the task's wall time leaves; infinite without a limit."""
+        return self._door.ledger.seconds_left
+
+    def open_output(self, suffix: str) -> OutputFile:
+        """A new file in outputs/, named after this call."""
+        self._count += 1
+        name = "".join(char if char.isalnum() or char in "-_" else "_" for char in self.call_id)[:80]
+        return self._door.open_output(f"{name}-{self._count}{suffix}")
+
+    async def resolve(self, path: str, *, for_writing: bool) -> str:
+        """A model's path as an absolute real path inside the workspace, or for reading in outputs/.
+
+        Raises: ToolError when it lies outside or holds a NUL.
+        """
+        if "\0" in path:
+            raise ToolError("The path holds a NUL byte: give a real path.")
+        try:
+            real = await self.sandbox.resolve(str(Path(self.workspace) / path))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise ToolError(f"{clean_text(path)}: {reason}") from error
+        roots = [self.workspace] if for_writing else [self.workspace, self._door.outputs_dir]
+        if any(real == root or real.startswith(root.rstrip("/") + "/") for root in roots):
+            return real
+        raise ToolError(f"{path}: outside the workspace. Use a path inside {self.workspace}.")
+
+    def update(self, text: str) -> None:
+        """Show progress: a live-only event."""
+        self._door.emit(ToolExecutionUpdate(self.call_id, self._door.mask.mask(text)))
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+        """Make an inner call through the same door as direct calls."""
+        self._count += 1
+        call = ToolCall(f"{self.call_id}.{self._count}", name, dict(arguments))
+        result, value = await self._door.execute(call, self.call_id)
+        return ToolOutput(result.content, result.details, result.is_error, result.error_kind, value)
+
+
+class _Denied(Exception):
+    """The permissions refuse a call."""
+
+    def __init__(self, reason: str, rule: str) -> None:
+        super().__init__(reason)
+        self.rule = rule
+
+
+def with_note(result: ToolResultMessage, note: str) -> ToolResultMessage:
+    """The result with a line for the model at its end."""
+    return replace(result, content=(*result.content, TextBlock(note)))
+
+
+def _error(text: str, kind: ToolErrorKind) -> ToolOutput:
+    return ToolOutput((TextBlock(text),), is_error=True, error_kind=kind)
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    """The decoded arguments. Raises: ToolError quoting the parser where the text is no JSON object."""
+    if call.arguments is not None:
+        return call.arguments
+    try:
+        found = f"a JSON {type(json.loads(call.raw_arguments)).__name__}"
+    except ValueError as error:
+        found = str(error)
+    except RecursionError:
+        found = "nesting too deep"
+    raise ToolError(
+        f"The arguments are not a JSON object ({found}). Nothing was run. Send the call again with "
+        "complete, valid JSON.",
+        error_kind="malformed_tool_call",
+    )

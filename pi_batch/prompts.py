@@ -1,0 +1,83 @@
+"""The system prompt: who the model is here, what the harness does with its calls, the project's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pi_batch.spec import SystemSpec
+
+CONTEXT_FILE_NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
+"""The first that exists in a directory counts, as in pi."""
+CONTEXT_FILE_BYTES = 32 * 1024
+CONTEXT_TOTAL_BYTES = 64 * 1024
+
+BASE = """\
+You are a coding agent that works alone: nobody watches and nobody answers questions. Do the task with the \
+tools, then reply with a short plain text that says what you did; a reply without a tool call ends your work.
+
+- The working directory is {workspace}. Paths are relative to it. Stay inside it.
+- Look before you change: read the files that matter. Prefer `edit` for small changes.
+- Commands get no terminal and no input. Their variables and working directory persist.
+- Your own word decides nothing: when you stop, the task's checks are run on your changes{judge}.
+- Never weaken, skip or delete tests or checks to make them pass.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """A project's instructions to agents."""
+
+    path: str
+    text: str
+
+
+def system_prompt(
+    workspace: str, system: SystemSpec, protect: Sequence[str], context: Iterable[ContextFile]
+) -> str:
+    """Build it: ours or the spec's own, the spec's addition, then the context files."""
+    judge = f"; files matching {', '.join(protect)} count as they were at the start" if protect else ""
+    base = system.replace if system.replace is not None else BASE.format(workspace=workspace, judge=judge)
+    parts = [base.rstrip()]
+    if system.append:
+        parts.append(system.append.rstrip())
+    parts.extend(
+        f"Instructions of this project, from {file.path}:\n\n{file.text.rstrip()}" for file in context
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def find_context_files(user_dir: Path | None, source: Path, workspace: Path) -> tuple[ContextFile, ...]:
+    """AGENTS.md and its kin: the user's, then from the outermost parent of the source inwards.
+
+    The source's own directory is read in the workspace, as it was at the start. Each file is cut at
+    32 KiB, all together at 64 KiB; what cannot be read is passed over.
+    """
+    directories = [*([user_dir] if user_dir else []), *reversed(source.parents), workspace]
+    found: list[ContextFile] = []
+    left = CONTEXT_TOTAL_BYTES
+    for directory in directories:
+        file = _first_file(directory, min(left, CONTEXT_FILE_BYTES))
+        if file is not None:
+            found.append(file)
+            left -= len(file.text.encode())
+    return tuple(found)
+
+
+def _first_file(directory: Path, limit_bytes: int) -> ContextFile | None:
+    for name in CONTEXT_FILE_NAMES:
+        path = directory / name
+        try:
+            if not path.is_file() or limit_bytes <= 0:
+                continue
+            with path.open("rb") as file:
+                content = file.read(limit_bytes + 1)
+        except OSError:
+            continue
+        text = content[:limit_bytes].decode("utf-8", "ignore")
+        if len(content) > limit_bytes:
+            text += "\n[cut]"
+        if text.strip():
+            return ContextFile(str(path), text)
+    return None

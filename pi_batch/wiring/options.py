@@ -1,0 +1,30 @@
+"""What the command line asked for, before any default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The flags of `run` and `exec`; None and empty mean: not given."""
+
+    models: tuple[str, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+    repeat: int | None = None
+    max_turns: int | None = None
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_wall_s: float | None = None
+    sandbox: str | None = None
+    jobs: int | None = None
+    output: Path | None = None
+    junit: Path | None = None
+    json_file: Path | None = None
+    markdown: Path | None = None
+    secrets: tuple[str, ...] = ()
+    events: bool = False
+    quiet: bool = False
