@@ -1,0 +1,52 @@
+"""Model services: the table from provider name to class, imported when first used.
+
+Adding one: a module in this room, a line in `TABLE`, a test beside the others; the conformance suite in
+tests/providers/ finds it through the table.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pi_batch.errors import UsageError
+
+TABLE = {
+    "replay": "pi_batch.providers.replay:Replay",
+    "fake": "pi_batch.providers.fake:Scripted",
+}
+"""Provider name -> "module:Class"; the name is what stands before the first slash of a model."""
+
+RESERVED = (
+    "openai",
+    "openai-chat",
+    "anthropic",
+    "google",
+    "openrouter",
+    "deepseek",
+    "groq",
+    "mistral",
+    "xai",
+    "cerebras",
+    "together",
+    "fireworks",
+    "moonshot",
+    "zai",
+    "ollama",
+    "llamacpp",
+    "vllm",
+    "lmstudio",
+)
+"""Names that a later version gives a meaning."""
+
+
+def load(name: str) -> type[Any]:
+    """The class of a provider. Raises: UsageError, one line, for a name that has none."""
+    if name in TABLE:
+        module, _, attribute = TABLE[name].partition(":")
+        loaded: type[Any] = getattr(importlib.import_module(module), attribute)
+        return loaded
+    if name in RESERVED:
+        raise UsageError(f"provider {name!r}: not available in this version; use replay/SESSION.jsonl")
+    known = ", ".join(sorted(set(TABLE) - {"fake"} | set(RESERVED)))
+    raise UsageError(f"provider {name!r}: unknown; known are {known}")

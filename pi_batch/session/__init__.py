@@ -1,0 +1,68 @@
+"""pi's session format v3: values in, JSON Lines out, and back.
+
+This package is the one edge between our values (`messages.py`) and pi's JSON. `file` reads a session and
+walks its tree, `to_json` writes entries and messages, `from_json` reads messages. Nothing else knows that
+a result is called `toolResult` there, or that a reply that asks for tools ended with `toolUse`.
+
+What the real pi does with such files (tried with 0.73.1, 0.74.2 and 1.6.0; `tests/test_session_peer.py`
+tries it again):
+
+* It opens, exports (`pi --export FILE OUT.html`), lists and continues what is written here: a leading
+  system message, `custom` entries, extra fields in messages and blocks, replies with zero usage.
+* The first line that parses must be the header with a string `id`; lines that do not parse are skipped
+  silently, a last line without LF is taken when it parses, and 1.6.0 adds the missing LF. A stump that was
+  cut in the middle of a line therefore ends up as a broken line inside the file: we skip such lines, too,
+  and say so.
+* It walks `parentId` from the last entry without a look at cycles; unknown entry types are kept.
+* Assistant messages need `usage` with a `cost` object, assistant and tool results a `content` array, calls an
+  `arguments` object. NaN in a line makes that line unreadable for it.
+* It knows no `content_filter`: such a reply is written as `error` with a message; ours is in `piBatch`.
+* To continue a session its `cwd` must exist.
+
+Source: docs/session-format.md and docs/message-types.md of @earendil-works/pi-coding-agent 1.6.0.
+"""
+
+from __future__ import annotations
+
+from pi_batch.session.file import (
+    SESSION_VERSION,
+    Entry,
+    Header,
+    SessionFile,
+    active_branch,
+    parse_session,
+    read_session,
+)
+from pi_batch.session.from_json import message_from_json, messages
+from pi_batch.session.to_json import (
+    compaction_fields,
+    custom_fields,
+    encode_entry,
+    encode_header,
+    message_fields,
+    message_to_json,
+    model_change_fields,
+    pi_provider,
+    usage_fields,
+)
+
+__all__ = [
+    "SESSION_VERSION",
+    "Entry",
+    "Header",
+    "SessionFile",
+    "active_branch",
+    "compaction_fields",
+    "custom_fields",
+    "encode_entry",
+    "encode_header",
+    "message_fields",
+    "message_from_json",
+    "message_to_json",
+    "messages",
+    "model_change_fields",
+    "parse_session",
+    "pi_provider",
+    "read_session",
+    "usage_fields",
+]
