@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from pi_batch import __version__
 from pi_batch.budget import Ledger
@@ -50,6 +51,10 @@ class Batch:
         self._signal_exit_code = signal_exit_code
         self._end_early()
 
+    def warn(self, key: str, text: str) -> None:
+        """Say something about a task from outside the engine."""
+        self._stream.emit(key, Warned(text))
+
     def _end_early(self) -> None:
         for worker in self._workers:
             worker.cancel()
@@ -66,7 +71,7 @@ class Batch:
         self._ledger.start_time()
         await self._run_all()
         is_whole = self._signal_exit_code is None and self._stream.failure is None
-        status = "complete" if is_whole else "interrupted"
+        status: Literal["complete", "interrupted"] = "complete" if is_whole else "interrupted"
         duration_s = round(self._clock.monotonic() - started_s, 3)
         self._emit(BatchEnd(status, duration_s, self._signal_exit_code))
         self._write_reports()

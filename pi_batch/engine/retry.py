@@ -73,6 +73,7 @@ class Requester:
                 on_reserved(reservation)
                 self.emit(MessageStart("assistant"))
                 reply = await self._one_try(make_request(reservation))
+                self._refuse_empty(reply, tries, shaky)
             except ProviderError as error:
                 self._settle_failure(reservation, error)
                 shaky += error.kind in SHAKY_KINDS
@@ -85,7 +86,7 @@ class Requester:
             return self._settle(reservation, reply)
 
     async def _one_try(self, request: ModelRequest) -> AssistantMessage:
-        """Stream one reply. Raises: ProviderError, for an empty one too."""
+        """Stream one reply. Raises: ProviderError."""
         reply: AssistantMessage | None = None
         live = LiveMask(self.mask)
         async for piece in self.port.provider.stream(request):
@@ -98,12 +99,19 @@ class Requester:
             raise ProviderError(
                 "the reply ended without an end", kind="stream_interrupted", is_retryable=True
             )
-        is_empty = reply.stop_reason == "stop" and not reply.tool_calls and not reply.text.strip()
-        if is_empty and self.port.retries_empty:
-            raise ProviderError(
-                "the model gave an empty reply", kind="bad_response", is_retryable=True, spent=reply.usage
-            )
         return reply
+
+    def _refuse_empty(self, reply: AssistantMessage, tries: int, shaky: int) -> None:
+        """Raises: ProviderError for an empty reply while tries are left; the last is taken as it is."""
+        is_empty = reply.stop_reason == "stop" and not reply.tool_calls and not reply.text.strip()
+        may_retry = tries <= self.policy.max_retries and shaky < self.policy.max_shaky
+        if is_empty and may_retry and self.port.retries_empty:
+            raise ProviderError(
+                "the model gave an empty reply",
+                kind="bad_response",
+                is_retryable=True,
+                spent=reply.usage or Usage(),
+            )
 
     def _settle(self, reservation: Reservation, reply: AssistantMessage) -> AssistantMessage:
         """Charge a reply; one without usage is charged an estimate."""

@@ -1,0 +1,80 @@
+"""`pi-batch doctor`: what a run will find on this machine."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pi_batch import __version__
+from pi_batch.load.config import load_config
+from pi_batch.wiring.surroundings import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at."""
+
+    state: Literal["ok", "note", "missing"]
+    name: str
+    text: str
+
+
+def findings() -> tuple[Finding, ...]:
+    """Everything that is looked at, in order. Raises: UsageError for a broken config file."""
+    around = Surroundings.of_process()
+    return (
+        Finding("ok", "pi-batch", __version__),
+        Finding("ok", "python", f"{platform.python_version()} at {sys.executable}"),
+        _program("git", "clone and patches need it", is_needed=True),
+        _program("bash", "the bash tool and every check need it", is_needed=True),
+        _program("rg", "grep uses its own search without it", is_needed=False),
+        _temp(),
+        _run_dir(around.cwd),
+        Finding("note", "sandbox", "none: commands run as you, with your rights, files and network"),
+        *_models(around),
+    )
+
+
+def _program(name: str, why: str, *, is_needed: bool) -> Finding:
+    path = shutil.which(name)
+    if path is None:
+        return Finding("missing" if is_needed else "note", name, f"not on PATH: {why}")
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("missing" if is_needed else "note", name, f"{path} does not answer: {error}")
+    first = done.stdout.decode("utf-8", "replace").partition("\n")[0]
+    return Finding("ok", name, f"{first} at {path}")
+
+
+def _temp() -> Finding:
+    try:
+        with tempfile.TemporaryDirectory(prefix="pi-batch-") as path:
+            free_mib = shutil.disk_usage(path).free // (1024 * 1024)
+    except OSError as error:
+        return Finding("missing", "temporary directory", f"{error.strerror or error}: copies need one")
+    return Finding("ok" if free_mib > 500 else "note", "temporary directory", f"{free_mib} MiB free")
+
+
+def _run_dir(cwd: Path) -> Finding:
+    try:
+        with tempfile.TemporaryFile(dir=cwd):
+            return Finding("ok", "run directory", f"{cwd / '.pi-batch' / 'runs'}")
+    except OSError as error:
+        return Finding("note", "run directory", f"{cwd}: {error.strerror or error}: use --output")
+
+
+def _models(around: Surroundings) -> Iterator[Finding]:
+    config = load_config(around.cwd)
+    model = around.environ.get("PI_BATCH_MODEL") or config.model
+    if model:
+        yield Finding("ok", "model", f"{model} where a spec names none")
+    else:
+        yield Finding("note", "model", "no default: name one with -m, in the spec, or in PI_BATCH_MODEL")

@@ -1,0 +1,46 @@
+"""`pi-batch report` and `export`: what a finished run left, read again."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from pi_batch.errors import UsageError
+from pi_batch.event_log import read_log
+from pi_batch.fold import fold
+from pi_batch.reports.export import export_text
+from pi_batch.reports.table import Table
+from pi_batch.reports.write import make_report, write_report
+from pi_batch.session import read_session
+from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
+
+
+def report(run_dir: Path, *, junit: Path | None, json_file: Path | None, markdown: Path | None) -> int:
+    """Fold a run's log and render it; the run's exit code. Raises: UsageError, LogWriteError."""
+    utf8_streams()
+    around = Surroundings.of_process()
+    log = run_dir / "events.jsonl"
+    if not log.is_file():
+        raise UsageError(f"{run_dir}: no events.jsonl there: name the directory of a run")
+    batch = fold(read_log(log))
+    wanted = {"junit": junit, "json": json_file, "markdown": markdown}
+    targets = {name: path for name, path in wanted.items() if path is not None}
+    for name, path in targets.items():
+        write_report(path, make_report(name, run_dir, around.cwd).render(batch).encode("utf-8"))
+    if not targets:
+        table = Table(
+            run_dir=str(run_dir),
+            is_terminal=is_terminal(sys.stdout),
+            has_color=around.has_color,
+            width=shutil.get_terminal_size((100, 24)).columns,
+            is_github_actions=around.is_github_actions,
+        )
+        print(table.render(batch), end="")  # noqa: T201 -- the summary is what stdout is for
+    return batch.exit_code
+
+
+def export_session(path: Path) -> str:
+    """A session as readable text. Raises: UsageError."""
+    utf8_streams()
+    return export_text(read_session(path))

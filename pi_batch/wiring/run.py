@@ -1,0 +1,194 @@
+"""`pi-batch run` and `exec`: plan, run directory, sinks, signals, summary."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pi_batch.engine.batch import Batch, BatchParts
+from pi_batch.errors import LogWriteError, UsageError
+from pi_batch.protocols import Sink
+from pi_batch.redact import Masker
+from pi_batch.reports.json import result_json
+from pi_batch.reports.table import Table
+from pi_batch.reports.write import write_run_reports
+from pi_batch.results import BatchResult
+from pi_batch.sinks.event_log import EventLog
+from pi_batch.sinks.progress import Progress
+from pi_batch.sinks.stream import EventStream
+from pi_batch.spec import Plan
+from pi_batch.wiring.options import RunOptions
+from pi_batch.wiring.planning import make_adhoc_plan, make_plan
+from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
+from pi_batch.wiring.tasks import TaskMaker
+
+SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+
+
+def run(specs: Sequence[str], options: RunOptions) -> int:
+    """Run specs; the exit code. Raises: PiBatchError when nothing could be run or not be logged."""
+    utf8_streams()
+    around = Surroundings.of_process()
+    plan = make_plan(specs, options, around)
+    run_dir, batch = _run_plan(plan, options, around)
+    if not options.events:
+        _print_table(batch, run_dir, around)
+    return batch.exit_code
+
+
+def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
+    """Run one prompt in the current directory; the exit code."""
+    utf8_streams()
+    around = Surroundings.of_process()
+    plan = make_adhoc_plan(prompt, options, around)
+    is_stream = output_format == "stream-json"
+    _run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
+    (result,) = batch.results or (None,)
+    if output_format == "json" and result is not None:
+        print(result_json(result))  # noqa: T201 -- the result is what stdout is for
+    elif output_format == "text" and not options.events and result is not None:
+        print(result.answer or f"({result.outcome}: {result.reason})")  # noqa: T201
+    if result is not None and result.outcome in ("failed", "error"):
+        print(f"pi-batch: {result.outcome}: {result.reason}", file=sys.stderr)  # noqa: T201
+    return batch.exit_code
+
+
+def _run_plan(
+    plan: Plan, options: RunOptions, around: Surroundings, *, is_stream: bool = False
+) -> tuple[Path, BatchResult]:
+    mask = around.masker(options.secrets)
+    run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
+    run_dir = _make_run_dir(options.output, run_id, around)
+    clock = SystemClock()
+    extra = {
+        name: path
+        for name, path in (
+            ("junit", options.junit),
+            ("json", options.json_file),
+            ("markdown", options.markdown),
+        )
+        if path is not None
+    }
+    with _temp_dir() as temp_dir:
+        batch: Batch
+
+        def warn(key: str, text: str) -> None:
+            batch.warn(key, text)
+
+        maker = TaskMaker(around, run_dir, temp_dir, mask, clock, warn)
+        parts = BatchParts(
+            run_id=run_id,
+            plan=plan,
+            open_task=maker.open,
+            sinks=tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events)),
+            write_reports=lambda result: write_run_reports(run_dir, result, extra, around.cwd, mask),
+            clock=clock,
+        )
+        batch = Batch(parts)
+        return run_dir, asyncio.run(_until_done(batch))
+
+
+async def _until_done(batch: Batch) -> BatchResult:
+    """Run; the first signal cancels, a second one ends the process at once."""
+    loop = asyncio.get_running_loop()
+    seen: list[int] = []
+
+    def stop(number: signal.Signals) -> None:
+        code = SIGNAL_CODES[number]
+        if seen:
+            os._exit(code)
+        seen.append(code)
+        batch.cancel(code)
+
+    for number in SIGNAL_CODES:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await batch.run()
+    finally:
+        for number in SIGNAL_CODES:
+            loop.remove_signal_handler(number)
+
+
+def _sinks(
+    run_dir: Path, options: RunOptions, around: Surroundings, mask: Masker, *, is_stream: bool
+) -> Iterator[Sink]:
+    yield EventLog(run_dir / "events.jsonl", mask=mask)
+    if is_stream:
+        yield EventStream(sys.stdout.buffer, mask=mask)
+    yield Progress(
+        sys.stderr,
+        SystemClock(),
+        is_terminal=is_terminal(sys.stderr) and not around.is_ci,
+        is_quiet=options.quiet,
+        is_ci=around.is_ci,
+        has_color=around.has_color,
+        mask=mask,
+    )
+
+
+def _make_run_dir(output: Path | None, run_id: str, around: Surroundings) -> Path:
+    """The run's directory, new. Raises: UsageError for one that holds a run, LogWriteError."""
+    try:
+        if output is None:
+            home = around.cwd / ".pi-batch"
+            run_dir = home / "runs" / run_id
+            run_dir.mkdir(parents=True)
+            ignore = home / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+            return run_dir
+        run_dir = around.cwd / output
+        if (run_dir / "run.json").exists() or (run_dir / "events.jsonl").exists():
+            raise UsageError(f"--output {output}: holds a run already: name another directory")
+        run_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        where = output or ".pi-batch"
+        raise LogWriteError(
+            f"{where}: the run directory cannot be made: {error.strerror or error}"
+        ) from error
+    return run_dir
+
+
+@contextmanager
+def _temp_dir() -> Iterator[Path]:
+    """A private directory outside every project, removed with all that is in it."""
+    try:
+        path = Path(tempfile.mkdtemp(prefix="pi-batch-")).resolve()
+    except OSError as error:
+        raise LogWriteError(f"no temporary directory: {error.strerror or error}") from error
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, onerror=_make_removable)
+
+
+def _make_removable(remove: Callable[[str], object], path: str, _error: object) -> None:
+    """Read-only directories (a module cache, a test's) are made writable and tried once more."""
+    try:
+        Path(path).parent.chmod(0o700)
+        Path(path).chmod(0o700)
+        remove(path)
+    except OSError:
+        return
+
+
+def _print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None:
+    shown = run_dir.relative_to(around.cwd) if run_dir.is_relative_to(around.cwd) else run_dir
+    terminal = is_terminal(sys.stdout)
+    table = Table(
+        run_dir=str(shown),
+        is_terminal=terminal,
+        has_color=around.has_color,
+        width=shutil.get_terminal_size((100, 24)).columns,
+        is_github_actions=around.is_github_actions,
+    )
+    print(table.render(batch), end="")  # noqa: T201 -- the summary is what stdout is for

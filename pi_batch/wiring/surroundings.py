@@ -1,0 +1,87 @@
+"""What the process was given: environment, directories, terminals, secrets. The only reader of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pi_batch.errors import UsageError
+from pi_batch.redact import Masker, secret_values
+
+
+class SystemClock:
+    """The machine's own clock."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+        return time.monotonic()
+
+    def time(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where and for whom this process runs."""
+
+    cwd: Path
+    environ: Mapping[str, str] = field(repr=False)
+    """Empty variables count as unset."""
+
+    @classmethod
+    def of_process(cls) -> Surroundings:
+        """Those of this process. Raises: UsageError when the current directory is gone."""
+        try:
+            cwd = Path.cwd()
+        except OSError as error:
+            raise UsageError("the current directory is gone: change to one that exists") from error
+        return cls(cwd, {name: value for name, value in os.environ.items() if value})
+
+    @property
+    def is_github_actions(self) -> bool:
+        """True in a step of a GitHub Actions job: some lines on stdout are commands there."""
+        return self.environ.get("GITHUB_ACTIONS") == "true"
+
+    @property
+    def is_ci(self) -> bool:
+        """True in any CI: nobody watches a live line."""
+        return self.is_github_actions or "CI" in self.environ
+
+    @property
+    def has_color(self) -> bool:
+        """False where NO_COLOR asks for none, or the terminal is a dumb one."""
+        return "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
+
+    @property
+    def home(self) -> Path | None:
+        """The user's home directory, where there is one."""
+        home = self.environ.get("HOME")
+        return Path(home) if home else None
+
+    def masker(self, names: Sequence[str]) -> Masker:
+        """Hides the values of variables with the usual names, and of those named.
+
+        Raises: UsageError for a named variable that is not set.
+        """
+        missing = [name for name in names if name not in self.environ]
+        if missing:
+            raise UsageError(f"--secret {missing[0]}: no such environment variable, or it is empty")
+        return Masker([*secret_values(self.environ), *(self.environ[name] for name in names)])
+
+
+def is_terminal(stream: object) -> bool:
+    """True when a person sees what is written to this standard stream."""
+    return bool(getattr(stream, "isatty", lambda: False)())
+
+
+def utf8_streams() -> None:
+    """Make standard streams take any text, whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")

@@ -1,0 +1,111 @@
+"""One planned task's parts: workspace, sandbox, model, tools, judge, logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pi_batch import sandboxes, verifiers, workspaces
+from pi_batch.engine.retry import RetryPolicy
+from pi_batch.engine.task import TaskParts
+from pi_batch.environment import child_environment
+from pi_batch.errors import LogWriteError
+from pi_batch.permissions import check_call
+from pi_batch.prompts import find_context_files, system_prompt
+from pi_batch.protocols import Clock, Sandbox, SessionLog
+from pi_batch.redact import Masker
+from pi_batch.sinks.session_log import SessionWriter
+from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
+from pi_batch.tools.declare import declaration, parse_arguments
+from pi_batch.wiring.models import open_model
+from pi_batch.wiring.surroundings import Surroundings
+from pi_batch.wiring.tools import tools_of
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMaker:
+    """Makes tasks of one run."""
+
+    around: Surroundings
+    run_dir: Path
+    temp_dir: Path
+    """Private to the run, outside every user's tree."""
+    mask: Masker
+    clock: Clock
+    warn: Callable[[str, str], None]
+    """(key, text): a recording diverges."""
+
+    def open(self, planned: PlannedTask) -> TaskParts:
+        """Make one task's parts. Raises: PiBatchError."""
+        spec, key = planned.spec, planned.planned.key
+        task_dir = self._make_dirs(key)
+        state_dir = self.temp_dir / f"{len(list(self.temp_dir.iterdir())):04d}"
+        state_dir.mkdir()
+        opened = open_model(planned.model, key, self.around.environ, lambda text: self.warn(key, text))
+        tools = tools_of(spec)
+        source = Path(planned.spec_dir) / spec.workspace.path
+        workspace_class = workspaces.load(spec.workspace.isolation)
+        return TaskParts(
+            planned=planned,
+            workspace=workspace_class(source, state_dir, spec.workspace.include_uncommitted),
+            make_sandbox=lambda: _make_sandbox(spec),
+            port=opened.port,
+            bind_workspace=opened.bind_workspace,
+            tools=tools,
+            declarations=tuple(declaration(tool) for tool in tools.values()),
+            parse=parse_arguments,
+            make_rules=lambda workspace: PermissionRules(spec.permissions, workspace),
+            mask=self.mask,
+            make_env=lambda scratch: child_environment(self.around.environ, spec.permissions.env, scratch),
+            make_judge=verifiers.make_judge,
+            open_session=self._open_session,
+            system_prompt=lambda workspace: self._system_prompt(spec, source, workspace),
+            task_dir=task_dir,
+            task_dir_name=f"tasks/{task_dir.name}",
+            state_dir=state_dir,
+            retry=RetryPolicy(),
+        )
+
+    def _make_dirs(self, key: str) -> Path:
+        task_dir = self.run_dir / "tasks" / key
+        try:
+            task_dir.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LogWriteError(f"{task_dir}: cannot be made: {error.strerror or error}") from error
+        return task_dir
+
+    def _open_session(self, path: Path, source: str) -> SessionLog:
+        return SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask)
+
+    def _system_prompt(self, spec: TaskSpec, source: Path, workspace: str) -> str:
+        home = self.around.home
+        user_dir = home / ".pi" / "agent" if home else None
+        files = find_context_files(user_dir, source.resolve(), Path(workspace)) if spec.context_files else ()
+        return system_prompt(workspace, spec.system, spec.protect, files)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRules:
+    """A task's permissions, for real paths in its workspace."""
+
+    permissions: PermissionsSpec
+    workspace: str
+
+    def refusal(self, tool: str, arguments: Any, paths: Sequence[str]) -> tuple[str, str] | None:
+        """(rule, reason for the model) of a refusal, or None."""
+        denial = check_call(self.permissions, tool, arguments, tuple(self._relative(path) for path in paths))
+        return None if denial is None else (denial.rule, denial.reason)
+
+    def _relative(self, path: str) -> str:
+        root = self.workspace.rstrip("/") + "/"
+        if path == self.workspace:
+            return "."
+        return path.removeprefix(root)
+
+
+def _make_sandbox(_spec: TaskSpec) -> Sandbox:
+    """`auto` ends at `none` in this version: nothing stronger is built yet."""
+    made: Sandbox = sandboxes.load("none")()
+    return made
