@@ -22,8 +22,7 @@ from pi_batch.errors import ErrorKind
 from pi_batch.events import AgentEnd, TaskEnd
 from pi_batch.messages import Usage
 from pi_batch.results import AgentStop, Outcome, RunError, RunResult, Totals, VerificationResult
-
-REASON_MAX_CHARS = 300
+from pi_batch.text import one_line
 
 MODEL_FAULTS: frozenset[ErrorKind] = frozenset({"content_filter", "refusal", "length", "malformed_tool_call"})
 """Errors that are the model's own answer; every other error kind means that something else broke."""
@@ -32,6 +31,8 @@ LIMIT_STOPS: frozenset[AgentStop] = frozenset(
     {"max_turns", "max_tokens", "max_cost", "max_wall_time", "max_tool_calls", "repeated_calls"}
 )
 """Stops that are no error of their own: checks decide, and without checks the task failed."""
+
+READ_MAX_CHARS = 30_000
 
 INTERRUPTED_EXIT_CODES = frozenset({130, 143})
 
@@ -69,7 +70,7 @@ def judge(evidence: Evidence) -> Verdict:
     if error is not None:
         return _error(error)
     if evidence.end is not None and evidence.end.skip_reason is not None:
-        return Verdict("skipped", one_line(evidence.end.skip_reason) or "skipped")
+        return Verdict("skipped", _line(evidence.end.skip_reason) or "skipped")
     if evidence.checks:
         return _by_checks(evidence.checks, evidence.agent)
     if evidence.has_checks:
@@ -126,14 +127,13 @@ def total(results: Sequence[RunResult], planned: int) -> Totals:
     )
 
 
-def one_line(text: str) -> str:
-    """Any text as one line of at most 300 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= REASON_MAX_CHARS else f"{line[: REASON_MAX_CHARS - 1]}…"
+def _line(text: str) -> str:
+    """One line of at most 300 characters; of megabytes only the beginning is looked at."""
+    return one_line(text[:READ_MAX_CHARS])
 
 
 def _error(error: RunError) -> Verdict:
-    return Verdict("error", one_line(error.message) or error.kind, error=error)
+    return Verdict("error", _line(error.message) or error.kind, error=error)
 
 
 def _error_before_checks(evidence: Evidence) -> RunError | None:
@@ -169,18 +169,18 @@ def _by_checks(checks: Sequence[VerificationResult], agent: AgentEnd | None) -> 
     for check in checks:
         if check.error is not None:
             message = f"{check.name}: {check.error.message or check.error.kind}"
-            return Verdict("error", one_line(message), error=check.error)
+            return Verdict("error", _line(message), error=check.error)
     failing = [check for check in checks if not check.passed]
     if not failing:
         return Verdict("passed", f"{stopped}{count} passed", is_verified=True, error=carried)
     others = f" (and {len(failing) - 1} more of {len(checks)} checks)" if len(failing) > 1 else ""
-    return Verdict("failed", one_line(f"{stopped}{failing_check(failing[0])}{others}"), error=carried)
+    return Verdict("failed", _line(f"{stopped}{failing_check(failing[0])}{others}"), error=carried)
 
 
 def failing_check(check: VerificationResult) -> str:
     """One line: which check did not pass, and how."""
     how = check.message or (f"exit code {check.exit_code}" if check.exit_code is not None else "did not pass")
-    return one_line(f"{check.name}: {how}")
+    return _line(f"{check.name}: {how}")
 
 
 def _without_checks(agent: AgentEnd) -> Verdict:
@@ -189,7 +189,7 @@ def _without_checks(agent: AgentEnd) -> Verdict:
             "failed", f"stopped at {agent.stop}, and there is no check to decide", error=agent.error
         )
     if agent.error is not None:
-        return Verdict("failed", one_line(agent.error.message) or agent.error.kind, error=agent.error)
+        return Verdict("failed", _line(agent.error.message) or agent.error.kind, error=agent.error)
     if not (agent.answer or "").strip():
         return Verdict("failed", "the final reply was empty, and there is no check to decide")
     return Verdict("passed", "no check: unverified")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pi_batch.event_log import decode_record, encode_record, is_live_only
 from pi_batch.events import BatchStart, MessageUpdate, Record, TaskEnd, UnknownEvent, Warned
 from pi_batch.fold import Fold, fold
 from pi_batch.messages import Usage
@@ -245,6 +246,13 @@ def test_folding_step_by_step_gives_what_folding_at_once_gives(records: list[Rec
         state.feed(record)
         state.result()
     assert state.result() == fold(records)
+
+
+@given(streams())
+@settings(max_examples=60, deadline=None)
+def test_a_replayed_log_folds_to_what_the_live_stream_folded_to(records: list[Record]) -> None:
+    lines = [encode_record(record, live=False) for record in records if not is_live_only(record.event)]
+    assert fold(decode_record(line) for line in lines) == fold(records)
 
 
 @given(streams())

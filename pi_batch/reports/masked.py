@@ -1,0 +1,36 @@
+"""A `BatchResult` without known secret values, before anything is cut, escaped or encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from pi_batch.redact import Masker
+from pi_batch.results import BatchResult
+
+CLOSED_FIELDS = frozenset({"outcome", "stop", "status", "kind"})
+"""Closed sets of our own words: a secret that happens to be one of them hides nothing here."""
+
+
+def masked(batch: BatchResult, mask: Masker | None) -> BatchResult:
+    """The same results with every secret value as `***`."""
+    if mask is None or mask.is_empty:
+        return batch
+    result: BatchResult = _masked(batch, mask)
+    return result
+
+
+def _masked(value: Any, mask: Masker) -> Any:
+    match value:
+        case str():
+            return mask.mask(value)
+        case Mapping():
+            return {_masked(key, mask): _masked(item, mask) for key, item in value.items()}
+        case tuple() | list():
+            return type(value)(_masked(item, mask) for item in value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            names = [field.name for field in fields(value) if field.name not in CLOSED_FIELDS]
+            return replace(value, **{name: _masked(getattr(value, name), mask) for name in names})
+        case _:
+            return value

@@ -1,0 +1,108 @@
+"""Report files: run.json and junit.xml in the run directory, others where they were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pi_batch.errors import LogWriteError
+from pi_batch.files import write_atomic
+from pi_batch.protocols import Clock, Report
+from pi_batch.redact import Masker
+from pi_batch.reports import load
+from pi_batch.reports.logs import log_reader
+from pi_batch.reports.masked import masked
+from pi_batch.results import BatchResult
+
+QUICK_WRITE_S = 0.1
+"""Up to this, reports are written after every task."""
+
+RUN_DIR_FILES = {"run.json": "json", "junit.xml": "junit"}
+
+
+class ReportWriter:
+    """Writes a run's reports anew after each task.
+
+    Reports of thousands of tasks take a while: while the run goes on they are rewritten so seldom that
+    writing takes a tenth of the time at most. The last state is always written.
+    """
+
+    def __init__(
+        self,
+        run_dir: Path,
+        clock: Clock,
+        *,
+        extra: Mapping[str, Path] | None = None,
+        root: Path | None = None,
+        mask: Masker | None = None,
+    ) -> None:
+        self._run_dir = run_dir
+        self._clock = clock
+        self._extra = extra
+        self._root = root
+        self._mask = mask
+        self._not_before_s = float("-inf")
+
+    def write(self, batch: BatchResult) -> None:
+        """Write the reports, unless it is too early to. Raises: LogWriteError."""
+        started_s = self._clock.monotonic()
+        if batch.status == "running" and started_s < self._not_before_s:
+            return
+        write_run_reports(self._run_dir, batch, self._extra, self._root, self._mask)
+        ended_s = self._clock.monotonic()
+        took_s = ended_s - started_s
+        self._not_before_s = ended_s + (9 * took_s if took_s > QUICK_WRITE_S else 0.0)
+
+
+def write_run_reports(
+    run_dir: Path,
+    batch: BatchResult,
+    extra: Mapping[str, Path] | None = None,
+    root: Path | None = None,
+    mask: Masker | None = None,
+) -> None:
+    """Write run.json and junit.xml into `run_dir`, and each report of `extra` (name -> file) as well.
+
+    Secret values that `mask` knows stand in none of them.
+    Spec files under `root` (the current directory when left out) are named relative to it in junit.xml.
+    Directories of extra files are made. Raises: LogWriteError.
+    """
+    targets = [(report, run_dir / file) for file, report in RUN_DIR_FILES.items()]
+    targets += list((extra or {}).items())
+    shown = masked(batch, mask)
+    texts: dict[str, bytes] = {}
+    for name, path in targets:
+        if name not in texts:
+            report = make_report(name, run_dir, root or Path.cwd())
+            texts[name] = report.render(shown).encode("utf-8")
+        write_report(path, texts[name])
+
+
+def make_report(name: str, run_dir: Path, root: Path) -> Report:
+    """A report of the table, with the run directory's logs at hand where it shows them."""
+    made: Report
+    match name:
+        case "junit":
+            made = load(name)(log_reader(run_dir), root)
+        case "markdown":
+            made = load(name)(log_reader(run_dir))
+        case _:
+            made = load(name)()
+    return made
+
+
+def write_report(path: Path, content: bytes) -> None:
+    """Write one report file whole or not at all; a device or a pipe (/dev/stdout) is written into.
+
+    A link is followed, so that it stays a link. Raises: LogWriteError.
+    """
+    try:
+        if path.is_relative_to("/dev") or (path.exists() and not path.is_file()):
+            with path.open("ab") as stream:
+                stream.write(content)
+            return
+        target = path.resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
+        raise LogWriteError(f"{path}: cannot be written: {error}") from error
+    write_atomic(target, content)

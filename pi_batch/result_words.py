@@ -1,0 +1,81 @@
+"""How results are put into words, the same on every page, table and progress line."""
+
+from __future__ import annotations
+
+import math
+
+from pi_batch.results import BatchResult, RunResult, Totals
+
+STYLES = {
+    "passed": "green",
+    "unverified": "yellow",
+    "failed": "red",
+    "error": "bold red",
+    "skipped": "cyan",
+    "not run": "magenta",
+}
+"""Outcome words in a terminal's colours, as rich spells them."""
+
+
+def outcome_word(result: RunResult) -> str:
+    """The outcome as a person reads it; passing without a check is no `passed`."""
+    return "unverified" if result.outcome == "passed" and not result.verified else result.outcome
+
+
+def spent(result: RunResult) -> str:
+    """`4 turns, 12,345 tokens, $0.0123, 12.3 s`."""
+    parts = (
+        turns(result.num_turns),
+        f"{result.usage.total_tokens:,} tokens",
+        dollars(result.total_cost_usd),
+        f"{seconds(result.duration_s):.1f} s",
+    )
+    return ", ".join(parts)
+
+
+def turns(count: int) -> str:
+    """`1 turn`, `1,200 turns`."""
+    return f"{count:,} {'turn' if count == 1 else 'turns'}"
+
+
+def dollars(cost_usd: float | None) -> str:
+    """`$1.50`, with four places below a dollar; an unknown price is said."""
+    if cost_usd is None or not math.isfinite(cost_usd):
+        return "cost unknown"
+    return f"${cost_usd:.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
+
+
+def seconds(duration_s: float) -> float:
+    """A duration that any report can hold: finite and not negative."""
+    return max(duration_s, 0.0) if math.isfinite(duration_s) else 0.0
+
+
+def counts(totals: Totals) -> str:
+    """`3 passed (1 unverified), 1 failed, 2 not run`; zeros are left out."""
+    unverified = f" ({totals.unverified} unverified)" if totals.unverified else ""
+    parts = (
+        (totals.passed, f"{totals.passed} passed{unverified}"),
+        (totals.failed, f"{totals.failed} failed"),
+        (totals.error, f"{totals.error} {'error' if totals.error == 1 else 'errors'}"),
+        (totals.skipped, f"{totals.skipped} skipped"),
+        (totals.missing, f"{totals.missing} not run"),
+    )
+    return ", ".join(text for count, text in parts if count) or "nothing to run"
+
+
+def totals_line(batch: BatchResult) -> tuple[str, ...]:
+    """`8 turns`, `960 tokens`, `$2.00`, `60.0 s`, and what stood between the tasks and the machine."""
+    names = _sandboxes(batch)
+    return (
+        turns(batch.totals.num_turns),
+        f"{batch.totals.usage.total_tokens:,} tokens",
+        dollars(batch.totals.total_cost_usd),
+        f"{seconds(batch.duration_s):.1f} s",
+        *([f"sandbox {', '.join(names)}"] if names else []),
+    )
+
+
+def _sandboxes(batch: BatchResult) -> list[str]:
+    """Each kind of sandbox that a task ran in; one that isolates nothing says so."""
+    used = {result.sandbox for result in batch.results if result.sandbox is not None}
+    return sorted({f"{box.name}{'' if box.layers else ' (nothing is isolated)'}" for box in used})

@@ -1,0 +1,1 @@
+"""Reports: what CI services, pages and people get to see."""

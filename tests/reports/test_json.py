@@ -1,0 +1,117 @@
+"""run.json: field for field, valid everywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+
+from pi_batch.events import Record
+from pi_batch.fold import fold
+from pi_batch.reports.json import MAX_DEPTH, Json, json_value, result_schema
+from pi_batch.results import BatchResult, RunResult
+from tests.reports.batches import hostile, many, one_of_everything
+from tests.reports.golden import GOLDEN, assert_golden
+from tests.streams import Stream, streams
+
+
+def rendered(batch: BatchResult) -> Any:
+    """The report, through a reader that takes no NaN."""
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    return json.loads(Json().render(batch).encode("utf-8"), parse_constant=refuse)
+
+
+def test_run_json_is_as_it_was_looked_at() -> None:
+    assert_golden("run.json", Json().render(one_of_everything()))
+    assert_golden("run-hostile.json", Json().render(hostile()))
+    assert_golden("run-unfinished.json", Json().render(fold(Stream("a", "b").start("a").agent("a").records)))
+
+
+def test_keys_are_the_fields_in_their_order() -> None:
+    document = rendered(one_of_everything())
+    assert list(document) == [field.name for field in fields(BatchResult)]
+    assert list(document["results"][0]) == [field.name for field in fields(RunResult)]
+
+
+def test_text_is_utf8_and_ends_in_one_newline() -> None:
+    text = Json().render(one_of_everything())
+    assert "Grün & gut" in text
+    assert text.endswith("}\n")
+    assert not text.endswith("\n\n")
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.name)
+def test_every_golden_document_fits_the_schema(path: Path) -> None:
+    validator = jsonschema.Draft202012Validator(result_schema())
+    validator.validate(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_the_schema_refuses_what_is_no_result() -> None:
+    document = rendered(one_of_everything())
+    document["results"][0]["outcome"] = "probably"
+    assert not jsonschema.Draft202012Validator(result_schema()).is_valid(document)
+    del document["results"][0]["outcome"]
+    assert not jsonschema.Draft202012Validator(result_schema()).is_valid(document)
+
+
+def test_the_schema_is_itself_valid_and_says_its_dialect() -> None:
+    schema = result_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_hostile_text_stays_inside_its_strings() -> None:
+    document = rendered(hostile())
+    assert len(document["results"]) == 4
+    text = json.dumps(document, ensure_ascii=False)
+    assert "\\u0000" not in text
+    assert "tail-x" in document["results"][0]["answer"]
+    jsonschema.Draft202012Validator(result_schema()).validate(document)
+
+
+def test_numbers_that_json_lacks_are_null() -> None:
+    batch = one_of_everything()
+    result = replace(
+        batch.results[0], duration_s=math.inf, structured_output={"x": math.nan, "y": [-math.inf]}
+    )
+    [shown] = rendered(replace(batch, results=(result,)))["results"]
+    assert (shown["duration_s"], shown["structured_output"]) == (None, {"x": None, "y": [None]})
+
+
+def test_values_of_any_type_are_written() -> None:
+    assert json_value({1: {"b"}, "p": Path("a"), None: (1, 2)}) == {"1": ["b"], "p": "a", "None": [1, 2]}
+
+
+def test_deep_values_are_cut_before_a_reader_gives_up() -> None:
+    deep: Any = "bottom"
+    for _ in range(10 * MAX_DEPTH):
+        deep = [deep]
+    text = json.dumps(json_value(deep))
+    assert "nested too deeply" in text
+    assert text.count("[") == MAX_DEPTH
+
+
+def test_an_unknown_cost_is_null_and_a_missing_result_is_counted() -> None:
+    document = rendered(one_of_everything())
+    assert document["totals"]["missing"] == 1
+    assert document["exit_code"] == 143
+    assert len(document["planned"]) == 11
+
+
+def test_one_report_of_many_tasks_is_whole() -> None:
+    assert len(rendered(many(60, "x"))["results"]) == 60
+
+
+@given(streams())
+@settings(max_examples=40, deadline=None)
+def test_every_run_has_a_valid_document(records: list[Record]) -> None:
+    jsonschema.Draft202012Validator(result_schema()).validate(rendered(fold(records)))

@@ -1,0 +1,156 @@
+"""Report files are written whole, where they were asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pi_batch.errors import LogWriteError
+from pi_batch.fold import fold
+from pi_batch.redact import Masker
+from pi_batch.reports.junit import JUnit
+from pi_batch.reports.write import ReportWriter, write_report, write_run_reports
+from pi_batch.results import BatchResult
+from tests.clocks import FakeClock
+from tests.reports.batches import hostile, one_of_everything
+from tests.streams import Stream
+
+
+def test_a_run_directory_gets_run_json_and_junit_xml(tmp_path: Path) -> None:
+    write_run_reports(tmp_path, one_of_everything())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["junit.xml", "run.json"]
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["run_id"] == "run-1"
+
+
+def test_other_reports_go_where_they_were_asked_for(tmp_path: Path) -> None:
+    extra = {
+        "junit": tmp_path / "made" / "for it" / "j.xml",
+        "markdown": tmp_path / "r.md",
+        "json": tmp_path / "r.json",
+    }
+    run_dir = tmp_path / "run"
+    run_dir.mkdir()
+    write_run_reports(run_dir, one_of_everything(), extra)
+    assert (tmp_path / "made/for it/j.xml").read_bytes() == (run_dir / "junit.xml").read_bytes()
+    assert (tmp_path / "r.json").read_bytes() == (run_dir / "run.json").read_bytes()
+    assert (tmp_path / "r.md").read_text(encoding="utf-8").startswith("## pi-batch")
+
+
+def test_logs_of_the_run_directory_are_shown(tmp_path: Path) -> None:
+    log = tmp_path / "tasks" / "red" / "verify-1-tests.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("second-line", encoding="utf-8")
+    write_run_reports(tmp_path, one_of_everything(), {"markdown": tmp_path / "r.md"})
+    assert "second-line" in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert "second-line" in (tmp_path / "r.md").read_text(encoding="utf-8")
+
+
+def test_rewriting_replaces_the_whole_file(tmp_path: Path) -> None:
+    write_run_reports(tmp_path, one_of_everything())
+    before = (tmp_path / "junit.xml").read_bytes()
+    write_run_reports(tmp_path, hostile())
+    assert (tmp_path / "junit.xml").read_bytes() != before
+    write_run_reports(tmp_path, one_of_everything())
+    assert (tmp_path / "junit.xml").read_bytes() == before
+
+
+def test_secrets_stand_in_no_report(tmp_path: Path) -> None:
+    secret = "sk-ant-VERY-SECRET-0001"
+    extra = {"markdown": tmp_path / "r.md"}
+    write_run_reports(tmp_path, hostile(f"before {secret} after"), extra, mask=Masker([secret]))
+    for path in tmp_path.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert secret not in text
+        assert "before *** after" in text
+
+
+@pytest.mark.parametrize(
+    "word", ["testcase", "interrupted", "max_turns", "verification", "outcome", "results"]
+)
+def test_a_secret_that_is_a_word_of_ours_breaks_no_report(tmp_path: Path, word: str) -> None:
+    write_run_reports(tmp_path, one_of_everything(), mask=Masker([word]))
+    document = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))
+    assert document["status"] == "interrupted"
+    assert [result["outcome"] for result in document["results"]].count("failed") == 3
+    assert len((tmp_path / "junit.xml").read_text(encoding="utf-8")) > len(JUnit().render(hostile("x")))
+
+
+def test_a_directory_that_cannot_be_made_is_one_plain_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(LogWriteError, match=r"file/j\.xml: cannot be written"):
+        write_run_reports(tmp_path, one_of_everything(), {"junit": tmp_path / "file" / "j.xml"})
+
+
+def test_a_directory_in_a_files_place_is_one_plain_error(tmp_path: Path) -> None:
+    with pytest.raises(LogWriteError, match="cannot be written"):
+        write_report(tmp_path, b"x")
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link.xml").symlink_to(tmp_path / "real.xml")
+    write_report(tmp_path / "link.xml", b"x")
+    assert (tmp_path / "link.xml").is_symlink()
+    assert (tmp_path / "real.xml").read_bytes() == b"x"
+
+
+def test_a_loop_of_links_is_one_plain_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(LogWriteError, match="cannot be written"):
+        write_report(tmp_path / "a", b"x")
+
+
+def test_standard_output_as_a_file_is_written_into_and_not_replaced() -> None:
+    code = (
+        "from pathlib import Path; from pi_batch.reports.write import write_report;"
+        "write_report(Path('/dev/stdout'), b'report')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"report"
+
+
+# --- after every task -----------------------------------------------------------------------------
+
+
+class SlowClock(FakeClock):
+    """A clock that goes on by itself each time it is read, as if every write took that long."""
+
+    step_s = 0.0
+
+    def monotonic(self) -> float:
+        self.advance(self.step_s)
+        return super().monotonic()
+
+
+def is_written(writer: ReportWriter, run_dir: Path, batch: BatchResult) -> bool:
+    file = run_dir / "run.json"
+    file.unlink(missing_ok=True)
+    writer.write(batch)
+    return file.exists()
+
+
+RUNNING, ENDED = fold(Stream("a").records), fold(Stream("a").finish().records)
+
+
+def test_quick_reports_are_written_after_every_task(tmp_path: Path) -> None:
+    writer = ReportWriter(tmp_path, FakeClock())
+    assert [is_written(writer, tmp_path, RUNNING) for _ in range(5)] == [True] * 5
+
+
+def test_reports_that_take_long_take_a_tenth_of_the_time_and_are_always_written_at_the_end(
+    tmp_path: Path,
+) -> None:
+    clock = SlowClock()
+    writer = ReportWriter(tmp_path, clock)
+    clock.step_s = 2.0
+    assert is_written(writer, tmp_path, RUNNING)
+    clock.step_s = 0.0
+    clock.advance(17.9)
+    assert not is_written(writer, tmp_path, RUNNING)
+    assert is_written(writer, tmp_path, ENDED)
+    clock.advance(0.2)
+    assert is_written(writer, tmp_path, RUNNING)

@@ -1,0 +1,63 @@
+"""Results in words, the same everywhere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from pi_batch.fold import fold
+from pi_batch.result_words import STYLES, counts, dollars, outcome_word, seconds, spent, totals_line
+from pi_batch.results import SandboxReport, Totals
+from tests.reports.batches import one_of_everything
+from tests.streams import Stream
+
+
+@pytest.mark.parametrize(
+    ("cost", "words"),
+    [
+        (None, "cost unknown"),
+        (math.nan, "cost unknown"),
+        (0.0, "$0.00"),
+        (0.01234, "$0.0123"),
+        (12.5, "$12.50"),
+    ],
+)
+def test_money_is_shown_as_exactly_as_it_matters(cost: float | None, words: str) -> None:
+    assert dollars(cost) == words
+
+
+@pytest.mark.parametrize(("duration", "shown"), [(1.5, 1.5), (-1.0, 0.0), (math.inf, 0.0), (math.nan, 0.0)])
+def test_a_duration_is_finite_and_not_negative(duration: float, shown: float) -> None:
+    assert seconds(duration) == shown
+
+
+def test_counts_leave_zeros_out() -> None:
+    assert counts(Totals()) == "nothing to run"
+    assert counts(Totals(passed=2, unverified=1, error=1, missing=3)) == (
+        "2 passed (1 unverified), 1 error, 3 not run"
+    )
+    assert counts(Totals(failed=1, error=2, skipped=4)) == "1 failed, 2 errors, 4 skipped"
+
+
+def test_every_outcome_word_has_its_style() -> None:
+    words = {outcome_word(result) for result in one_of_everything().results}
+    assert words == {"passed", "unverified", "failed", "error", "skipped"}
+    assert words | {"not run"} == set(STYLES)
+
+
+def test_what_a_task_took_is_one_phrase() -> None:
+    result = one_of_everything().results[0]
+    assert spent(result) == "1 turn, 120 tokens, $0.2500, 10.0 s"
+    assert spent(replace(result, num_turns=2, total_cost_usd=None)).startswith(
+        "2 turns, 120 tokens, cost unknown"
+    )
+
+
+def test_a_sandbox_that_isolates_nothing_says_so_in_the_totals() -> None:
+    batch = one_of_everything()
+    assert totals_line(batch)[-1] == "sandbox none (nothing is isolated)"
+    boxed = replace(batch.results[0], sandbox=SandboxReport("bwrap", ("namespaces",)))
+    assert totals_line(replace(batch, results=(boxed,)))[-1] == "sandbox bwrap"
+    assert totals_line(fold(Stream().finish().records)) == ("0 turns", "0 tokens", "$0.00", "60.0 s")
