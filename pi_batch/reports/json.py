@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pi_batch.results import BatchResult
+from pi_batch.results import BatchResult, RunResult
 
 MAX_DEPTH = 100
 """Deeper values (a model's structured answer may be any JSON) are cut: readers have limits too."""
@@ -25,15 +25,12 @@ class Json:
 
     def render(self, batch: BatchResult) -> str:
         """The whole document, valid JSON without NaN and valid UTF-8."""
-        return json.dumps(json_value(batch), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+        return f"{_text(batch)}\n"
 
 
-def result_schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of run.json."""
-    from pydantic import TypeAdapter  # 124 ms of CPU
-
-    schema = TypeAdapter(BatchResult).json_schema(mode="serialization")
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+def result_json(result: RunResult) -> str:
+    """One task's result as JSON, as it stands in `results`; no newline at the end."""
+    return _text(result)
 
 
 def json_value(value: Any, depth: int = 0) -> Any:
@@ -56,3 +53,7 @@ def json_value(value: Any, depth: int = 0) -> Any:
             return {name: json_value(getattr(value, name), depth + 1) for name in names}
         case _:
             return _UNWRITABLE.sub("\ufffd", str(value))
+
+
+def _text(value: BatchResult | RunResult) -> str:
+    return json.dumps(json_value(value), ensure_ascii=False, indent=2, allow_nan=False)
