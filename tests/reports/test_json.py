@@ -21,7 +21,6 @@ from tests.reports.batches import hostile, many, one_of_everything
 from tests.reports.golden import GOLDEN, assert_golden
 from tests.streams import Stream, streams
 
-
 SCHEMA = jsonschema.Draft202012Validator(TypeAdapter(BatchResult).json_schema(mode="serialization"))
 
 
