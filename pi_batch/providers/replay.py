@@ -66,8 +66,6 @@ class Replay:
         self._has_said_unpriced = False
         if workspace is not None:
             self.bind(workspace)
-        for text in self._recording.warnings:
-            self._warn(text)
 
     def bind(self, workspace: str) -> None:
         """Say where the live workspace is, before the first request: recorded paths lead there then."""
@@ -108,6 +106,8 @@ class Replay:
 
     def _begin(self, request: ModelRequest) -> int:
         """Look at the prompt, and find the place: after the replies that a resumed history holds already."""
+        for text in self._recording.warnings:
+            self._warn(text)
         first = next((message for message in request.messages if isinstance(message, UserMessage)), None)
         recorded = self._recording.prompt
         live = None if first is None else user_text_of(first)

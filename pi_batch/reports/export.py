@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pi_batch.encoders import plain, plain_line
 from pi_batch.messages import (
     AssistantMessage,
     ImageBlock,
@@ -21,7 +21,10 @@ from pi_batch.messages import (
 )
 from pi_batch.session import Entry, SessionFile, active_branch, message_from_json, messages
 
-INDENT = "    "
+INDENT = "  | "
+"""No line of foreign text begins a line: a CI runner takes `::` there for a command, and `##[` anywhere."""
+OBEYED = re.compile("(?<=#)#(?=\\[)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Whatever a terminal acts on instead of showing it, a carriage return above all: it can hide a command."""
 
 
 def export_text(session: SessionFile) -> str:
@@ -38,7 +41,7 @@ def export_text(session: SessionFile) -> str:
         lines.append("")
         mark = "*" if entry.id in alive else "-"
         title, body = _entry(entry)
-        lines.append(plain_line(f"{mark} [{entry.id}] {title}{_from(entry, above)}", 500))
+        lines.append(_line(f"{mark} [{entry.id}] {title}{_from(entry, above)}"))
         lines += [f"{INDENT}{line}".rstrip() for line in body]
         above = entry.id
     lines += ["", *_totals(session)]
@@ -47,12 +50,10 @@ def export_text(session: SessionFile) -> str:
 
 def _head(session: SessionFile) -> Iterator[str]:
     header = session.header
-    yield plain_line(
-        f"session {header.id} of {header.timestamp or 'an unknown time'}, format {header.version}"
-    )
-    yield plain_line(f"directory: {header.cwd or 'unknown'}", 4096)
+    yield _line(f"session {header.id} of {header.timestamp or 'an unknown time'}, format {header.version}")
+    yield _line(f"directory: {header.cwd or 'unknown'}")
     for warning in session.warnings:
-        yield plain_line(f"warning: {warning}")
+        yield _line(f"warning: {warning}")
     if session.torn is not None:
         yield f"warning: the last line is torn ({len(session.torn)} bytes) and left out"
 
@@ -104,10 +105,10 @@ def _body(message: Message) -> Iterator[str]:
     if isinstance(message, SystemMessage):
         yield from _text_lines(message.content)
         for name, text in message.sections.items():
-            yield f"section {plain_line(name)}:"
+            yield f"section {_line(name)}:"
             yield from _text_lines(str(text))
         if message.tools_added:
-            yield f"tools: {plain_line(', '.join(tool.name for tool in message.tools_added), 4096)}"
+            yield f"tools: {_line(', '.join(tool.name for tool in message.tools_added))}"
         return
     for block in message.content:
         yield from _block(block)
@@ -124,9 +125,9 @@ def _block(block: TextBlock | ThinkingBlock | ImageBlock | ToolCall) -> Iterator
             yield "thinking (redacted)" if block.is_redacted else "thinking:"
             yield from (f"  {line}" for line in _text_lines(block.thinking))
         case ImageBlock():
-            yield plain_line(f"image {block.mime_type}, about {len(block.data) * 3 // 4} bytes")
+            yield _line(f"image {block.mime_type}, about {len(block.data) * 3 // 4} bytes")
         case ToolCall():
-            yield plain_line(f"-> {block.name} {block.id}")
+            yield _line(f"-> {block.name} {block.id}")
             if block.arguments is None:
                 yield "  arguments that are no JSON object:"
                 yield from (f"  {line}" for line in _text_lines(block.raw_arguments))
@@ -138,11 +139,11 @@ def _argument_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
     """One argument a line; texts of several lines below their name, as they are."""
     for name, value in arguments.items():
         if isinstance(value, str) and "\n" in value:
-            yield f"{plain_line(name)}:"
+            yield f"{_line(name)}:"
             yield from (f"  {line}" for line in _text_lines(value))
         else:
             text = value if isinstance(value, str) else _json(value)
-            yield f"{plain_line(name)}: {plain_line(text, len(text) + 1)}"
+            yield f"{_line(name)}: {_line(text)}"
 
 
 def _totals(session: SessionFile) -> Iterator[str]:
@@ -153,7 +154,7 @@ def _totals(session: SessionFile) -> Iterator[str]:
     unknown = sum(reply.cost_usd is None for reply in replies)
     yield f"{len(session.entries)} entries, {len(replies)} replies; {_usage(usage)}, ${known:.4f}"
     if unknown:
-        yield f"{unknown} replies without a known cost"
+        yield f"cost unknown for {unknown} of {len(replies)} replies"
 
 
 def _usage(usage: Usage) -> str:
@@ -164,7 +165,22 @@ def _usage(usage: Usage) -> str:
 
 
 def _text_lines(text: str) -> list[str]:
-    return plain(text).rstrip("\n").split("\n") if text.strip() else []
+    return _shown(text).rstrip("\n").split("\n") if text.strip() else []
+
+
+def _line(text: str) -> str:
+    """Text on one line, newlines and tabs visible."""
+    return _shown(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _shown(text: str) -> str:
+    """Text whose control characters are spelled out; a CRLF is a newline."""
+    return OBEYED.sub(_spelled, text.replace("\r\n", "\n"))
+
+
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
 
 
 def _json_lines(value: Any) -> list[str]:

@@ -4,7 +4,7 @@ This package is the one edge between our values (`messages.py`) and pi's JSON. `
 walks its tree, `to_json` writes entries and messages, `from_json` reads messages. Nothing else knows that
 a result is called `toolResult` there, or that a reply that asks for tools ended with `toolUse`.
 
-What the real pi does with such files (tried with 0.73.1, 0.74.2 and 1.6.0; `tests/test_session_peer.py`
+What the real pi does with such files (tried with 0.73.1, 0.74.2 and 1.6.0; `tests/session/test_peer.py`
 tries it again):
 
 * It opens, exports (`pi --export FILE OUT.html`), lists and continues what is written here: a leading

@@ -50,16 +50,19 @@ def pi_provider(name: str) -> str:
 
 def encode_header(header: Header) -> str:
     """The first line of a file."""
-    return encode_line(
-        {
-            "type": "session",
-            "version": header.version,
-            "id": header.id,
-            "timestamp": header.timestamp,
-            "cwd": header.cwd,
-            **header.fields,
-        }
-    )
+    return encode_line(header_to_json(header))
+
+
+def header_to_json(header: Header) -> dict[str, Any]:
+    """A header as pi's JSON object."""
+    return {
+        "type": "session",
+        "version": header.version,
+        "id": header.id,
+        "timestamp": header.timestamp,
+        "cwd": header.cwd,
+        **header.fields,
+    }
 
 
 def encode_entry(entry: Entry) -> str:

@@ -24,13 +24,12 @@ from pi_batch.session import (
     SessionFile,
     compaction_fields,
     custom_fields,
-    encode_header,
     message_fields,
     model_change_fields,
     parse_session,
     usage_fields,
 )
-from pi_batch.session.to_json import entry_to_json
+from pi_batch.session.to_json import entry_to_json, header_to_json
 from pi_batch.sinks.line_file import LineFile, remove_quietly
 from pi_batch.times import iso_utc
 
@@ -135,16 +134,18 @@ class SessionWriter:
         if self._file.handle < 0:
             raise LogWriteError(f"{self._file.path}: cannot be written: the session is closed")
         if self._header is not None:
-            self._file.append(encode_header(self._header), is_synced=False)
+            self._write(header_to_json(self._header), is_synced=False)
             self._header = None
         entry = Entry(self._new_id(), self._last_id, kind, iso_utc(self._clock.time()), fields)
-        value = entry_to_json(entry)
-        if self._mask is not None:
-            value = self._mask.mask_json(value)
-        self._file.append(encode_line(value), is_synced=is_synced)
+        self._write(entry_to_json(entry), is_synced=is_synced)
         self._ids.add(entry.id)
         self._last_id = entry.id
         return entry.id
+
+    def _write(self, value: dict[str, Any], *, is_synced: bool) -> None:
+        if self._mask is not None:
+            value = self._mask.mask_json(value)
+        self._file.append(encode_line(value), is_synced=is_synced)
 
     def _new_id(self) -> str:
         """Eight hexadecimal digits, unique within the file."""
