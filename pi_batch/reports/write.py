@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -72,6 +74,8 @@ def write_run_reports(
     shown = masked(batch, mask)
     texts: dict[str, bytes] = {}
     for name, path in targets:
+        if batch.status == "running" and _is_stream(path):
+            continue  # what went down a pipe cannot be written anew
         if name not in texts:
             report = make_report(name, run_dir, root or Path.cwd())
             texts[name] = report.render(shown).encode("utf-8")
@@ -97,12 +101,20 @@ def write_report(path: Path, content: bytes) -> None:
     A link is followed, so that it stays a link. Raises: LogWriteError.
     """
     try:
-        if path.is_relative_to("/dev") or (path.exists() and not path.is_file()):
+        if _is_stream(path):
             with path.open("ab") as stream:
                 stream.write(content)
             return
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links before Python 3.13
         raise LogWriteError(f"{path}: cannot be written: {error}") from error
+    if target.is_symlink():
+        raise LogWriteError(f"{path}: cannot be written: {os.strerror(errno.ELOOP)}")
     write_atomic(target, content)
+
+
+def _is_stream(path: Path) -> bool:
+    """True for what is written into and never replaced, also where it leads to a file just now."""
+    is_standard = path.is_relative_to("/dev/fd") or str(path) in {"/dev/stdout", "/dev/stderr"}
+    return is_standard or (path.exists() and not path.is_file())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -111,6 +113,25 @@ def test_standard_output_as_a_file_is_written_into_and_not_replaced() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout == b"report"
+
+
+def test_a_pipe_gets_the_last_state_alone(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    handle = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_run_reports(tmp_path, fold(Stream("a").records), {"junit": pipe})
+        write_run_reports(tmp_path, fold(Stream("a").finish().records), {"junit": pipe})
+        assert os.read(handle, 100_000) == (tmp_path / "junit.xml").read_bytes()
+    finally:
+        os.close(handle)
+
+
+def test_a_file_in_shared_memory_is_a_file_like_others() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for content in (b"first", b"second"):
+            write_report(Path(folder) / "r.xml", content)
+        assert (Path(folder) / "r.xml").read_bytes() == b"second"
 
 
 # --- after every task -----------------------------------------------------------------------------
