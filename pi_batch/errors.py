@@ -2,7 +2,8 @@
 
     PiBatchError                 exit 3   something outside the task's own work went wrong
     ├── UsageError               exit 2   the command line or the environment is wrong
-    │   └── SpecError            exit 2   one or more problems in spec files, all of them listed
+    │   ├── SpecError            exit 2   one or more problems in spec files, all of them listed
+    │   └── TemplateError        exit 2   a template of a spec that cannot be rendered
     ├── EmptySelection           exit 4   nothing was selected to run
     ├── ProviderError            exit 3   a model request failed; carries what a retry needs to know
     │   └── ReplayDiverged       exit 3   a recording was asked for more than it holds
@@ -106,6 +107,15 @@ class SpecError(UsageError):
     def __init__(self, problems: list[SpecProblem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = problems
+
+
+class TemplateError(UsageError):
+    """A template that cannot be rendered; `load/` says which field of which file it is."""
+
+    def __init__(self, message: str, *, line: int = 1) -> None:
+        super().__init__(message)
+        self.line = line
+        """Within the template, from 1."""
 
 
 class EmptySelection(PiBatchError):

@@ -1,7 +1,8 @@
 """What a task is: the frozen models behind the YAML, and the plan that they are expanded into.
 
-pydantic models because this is a border; `load.py` fills them from YAML and says where each mistake is.
-The keys here are the YAML's keys. `pi-batch schema task` prints the JSON Schema.
+pydantic models because this is a border; `load/` fills them from YAML and says where each mistake is.
+The keys here are the YAML's keys, and the text under a field is what `pi-batch schema task` tells an
+editor about it.
 """
 
 from __future__ import annotations
@@ -31,16 +32,20 @@ class SpecModel(BaseModel):
 
 
 class InputSpec(SpecModel):
-    """One declared input."""
+    """One declared input, set by -i NAME=VALUE, a suite's matrix, or its default."""
 
     type: InputType = "string"
+    """`file` gives a file's content; a `command` goes into run: verbatim, all others are shell-quoted."""
     default: Any = None
+    """Of the declared type; for `file` a path, relative to the spec file."""
     required: bool | None = None
     """Left out: required when there is no default."""
     description: str = ""
+    """For people."""
     values: tuple[str, ...] = ()
     """For enum: what is allowed."""
     trust: Trust = "trusted"
+    """`untrusted` values are fenced and labelled as data in prompts."""
 
 
 class WorkspaceSpec(SpecModel):
@@ -49,69 +54,95 @@ class WorkspaceSpec(SpecModel):
     path: str = "."
     """Relative to the spec file's directory; for a built-in spec, to the current directory."""
     isolation: Isolation = "clone"
+    """A clone with its own .git, a plain copy, or none: in place."""
     include_uncommitted: bool = True
+    """Start from the files as they are on disk, not as committed."""
     setup: tuple[str, ...] = ()
+    """Shell commands before the agent starts, and again in the clean copy."""
     setup_network: bool = True
+    """Whether setup may use the network, whatever permissions.network says."""
     setup_timeout_s: float = Field(default=600.0, gt=0)
     """For each setup command."""
     repo: str | None = None
+    """A repository to clone, instead of path."""
     ref: str | None = None
+    """The branch, tag or commit of repo."""
 
 
 class PathRules(SpecModel):
     """Allow and deny lists of globs; deny always wins; no allow list = all allowed."""
 
     allow: tuple[str, ...] | None = None
+    """Left out: everything that is not denied."""
     deny: tuple[str, ...] = ()
+    """Wins over allow."""
 
 
 class PermissionsSpec(SpecModel):
-    """What tools may do."""
+    """What tools may do. There is no `ask`: nobody is there to answer."""
 
     read: PathRules = PathRules()
+    """Paths that read, grep, find and ls may see."""
     write: PathRules = PathRules()
-    """Covers edit."""
+    """Paths that write and edit may change."""
     bash: PathRules = PathRules()
     """Command patterns instead of paths."""
     env: tuple[str, ...] = DEFAULT_ENV
     """Variables that children get."""
     network: bool | tuple[str, ...] = False
+    """true, false, or a list of hosts."""
 
 
 class BudgetSpec(SpecModel):
     """Hard limits; null = no limit."""
 
     turns: int | None = Field(default=50, ge=1)
+    """Model responses."""
     tokens: int | None = Field(default=None, ge=1)
+    """Input, output, cache reads and cache writes of all requests together."""
     cost_usd: float | None = Field(default=None, ge=0)
+    """US dollars."""
     wall_s: float | None = Field(default=1800.0, gt=0)
+    """Seconds of the agent's phase; setup and checks have limits of their own."""
     tool_calls: int | None = Field(default=None, ge=1)
+    """Calls, codemode's inner ones included."""
 
 
 class SuiteBudgetSpec(SpecModel):
     """Hard limits over all tasks of a suite; null = no limit."""
 
     turns: int | None = Field(default=None, ge=1)
+    """Model responses."""
     tokens: int | None = Field(default=None, ge=1)
+    """Input, output, cache reads and cache writes of all requests together."""
     cost_usd: float | None = Field(default=None, ge=0)
+    """US dollars."""
     wall_s: float | None = Field(default=None, gt=0)
+    """Seconds."""
     tool_calls: int | None = Field(default=None, ge=1)
+    """Calls, codemode's inner ones included."""
 
 
 class Precheck(SpecModel):
     """A command that decides whether there is anything to do."""
 
     run: str = Field(min_length=1)
+    """A shell command."""
     skip_if: Literal["passes", "fails"] = "passes"
+    """What the command must do for the task to be skipped."""
     timeout_s: float = Field(default=300.0, gt=0)
+    """Seconds."""
 
 
 class Check(SpecModel):
     """A command that must exit 0."""
 
     name: str = Field(min_length=1)
+    """Unique in the task; names the log."""
     run: str = Field(min_length=1)
+    """A shell command, run with -e and -o pipefail."""
     timeout_s: float = Field(default=300.0, gt=0)
+    """Seconds."""
 
 
 class Attempts(SpecModel):
@@ -134,41 +165,91 @@ class SystemSpec(SpecModel):
     """The system prompt: appended to ours, or in its place."""
 
     append: str | None = None
+    """Text after ours."""
     replace: str | None = None
+    """Text instead of ours."""
 
 
 class TaskSpec(SpecModel):
     """One task, as written, defaults filled in."""
 
     version: Literal[1] = 1
+    """Of this format."""
     id: str = Field(min_length=1)
+    """Unique in a plan; left out: the file's name without its suffix."""
     title: str = ""
+    """For people."""
     model: str | None = None
+    """provider/model[:thinking level]."""
     inputs: Mapping[str, InputSpec] = Field(default_factory=dict)
+    """What templates may use as {{ inputs.NAME }}."""
     prompt: str = Field(min_length=1)
+    """A jinja2 template: what the agent is to do."""
     system: SystemSpec = SystemSpec()
+    """Text after our system prompt, or {replace: TEXT} in its place."""
     workspace: WorkspaceSpec = WorkspaceSpec()
+    """Where the agent works."""
     context_files: bool = True
+    """Read AGENTS.md and CLAUDE.md: the user's, the parents', the workspace's."""
     tools: tuple[ToolName, ...] = ALL_TOOLS
+    """What the agent may call; left out: everything."""
     permissions: PermissionsSpec = PermissionsSpec()
+    """What tools may do."""
     sandbox: SandboxName = "auto"
+    """What stands between commands and the machine."""
     sandbox_required: bool = False
+    """Refuse to run in anything weaker than asked for."""
     trust: Trust = "trusted"
+    """Whether the checkout's own text and configuration may be believed."""
     budget: BudgetSpec = BudgetSpec()
+    """Hard limits."""
     precheck: Precheck | None = None
+    """Red before green: when it says so, no request is made."""
     verify: tuple[Check, ...] = ()
+    """Commands that judge; an item may be a plain command."""
     verify_in: Literal["clean", "workspace"] | None = None
     """Left out: clean for clone and copy, workspace for none."""
     attempts: Attempts = Attempts()
+    """How often the work is judged."""
     protect: tuple[str, ...] = ()
+    """Globs of paths that are judged as they were at the start."""
     output: OutputSpec = OutputSpec()
+    """What the agent must leave besides a patch."""
     codemode: Literal["on", "only", "off"] | None = None
+    """One script instead of many calls."""
     fallback: tuple[str, ...] = ()
+    """Models to go on with when the first one is not to be had."""
     skills: tuple[str, ...] = ()
+    """Instructions to load on demand."""
     mcp: Mapping[str, Any] = Field(default_factory=dict)
+    """MCP servers."""
     only_if: Any = None
+    """When to run at all."""
     follow_ups: tuple[str, ...] = ()
+    """Prompts after the first one."""
     tags: tuple[str, ...] = ()
+    """For --filter tag:NAME."""
+
+
+class SuiteSpec(SpecModel):
+    """A suite file: tasks, and what they share."""
+
+    version: Literal[1] = 1
+    """Of this format."""
+    title: str = ""
+    """For people."""
+    tasks: tuple[Any, ...]
+    """Paths and globs, relative to this file, and whole tasks."""
+    defaults: Mapping[str, Any] = Field(default_factory=dict)
+    """What every task starts from; the task's own word wins, its lists replace."""
+    matrix: Mapping[str, Any] = Field(default_factory=dict)
+    """Each task runs for every combination: {model: [...], inputs: {NAME: [...]}}."""
+    repeat: int = Field(default=1, ge=1)
+    """How often each task runs."""
+    budget: SuiteBudgetSpec = SuiteBudgetSpec()
+    """Hard limits over all tasks together."""
+    max_parallel: int | None = Field(default=None, ge=1)
+    """Tasks at a time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,192 @@
+"""Settings that are not about one run: a configuration file's, and the environment's.
+
+The file is `.pi-batch.toml`, or `[tool.pi-batch]` of a pyproject.toml; the nearest one counts, from the
+current directory up to the repository's root. Every key has a variable PI_BATCH_<KEY> too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from pi_batch.load.problems import Problems
+from pi_batch.load.rules import NOT_AVAILABLE, RESERVED, model_name
+from pi_batch.load.scalars import as_integer, as_number
+from pi_batch.load.yaml import read_file
+from pi_batch.spec import SandboxName
+from pi_batch.wording import listed, nearest, printable, quoted
+
+CONFIG_FILE: Final = ".pi-batch.toml"
+_TABLE = re.compile(r"(?m)^\s*\[\s*tool\s*\.\s*[\"']?pi-batch[\"']?\s*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What one place says; None = nothing."""
+
+    model: str | None = None
+    sandbox: str | None = None
+    output: str | None = None
+    """Where run directories go; absolute when it comes from a file."""
+    jobs: int | None = None
+    """Tasks at a time."""
+    idle_timeout_s: float | None = None
+    """Between two parsed events of a stream."""
+    max_output_tokens: int | None = None
+    """Of one request."""
+    max_retries: int | None = None
+    retry_cap_s: float | None = None
+    """The longest wait before another try."""
+    prices: str | None = None
+    """A JSON or TOML price file; absolute when it comes from a file."""
+    file: str = ""
+    """Where this was read; empty for the environment."""
+
+
+def sandbox_name(name: str) -> str | None:
+    """What is wrong with a sandbox's name."""
+    names = get_args(SandboxName)
+    if name not in names:
+        return f"got {quoted(name)}, need one of {listed(names)}{nearest(name, names)}"
+    return NOT_AVAILABLE if RESERVED.get("sandbox", lambda _: False)(name) else None
+
+
+def _text(value: Any, complain: Callable[[str], str | None] = lambda _: None) -> str | None:
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        return f"got {quoted(str(value))}, need text"
+    return complain(value)
+
+
+def _number(value: Any, *, above: float | None = None, least: int | None = None) -> str | None:
+    kinds = (int,) if above is None else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool) or not math.isfinite(value):
+        return f"got {quoted(str(value))}, need a {'whole' if above is None else 'finite'} number"
+    if above is not None and value <= above:
+        return f"got {value}, need > {above:g}"
+    return f"got {value}, need >= {least}" if least is not None and value < least else None
+
+
+SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
+    "model": lambda value: _text(value, model_name),
+    "sandbox": lambda value: _text(value, sandbox_name),
+    "output": _text,
+    "jobs": lambda value: _number(value, least=1),
+    "idle_timeout_s": lambda value: _number(value, above=0),
+    "max_output_tokens": lambda value: _number(value, least=1),
+    "max_retries": lambda value: _number(value, least=0),
+    "retry_cap_s": lambda value: _number(value, above=0),
+    "prices": _text,
+}
+"""Key -> what is wrong with a value of it; the variable is PI_BATCH_ and the key in capitals."""
+
+_NUMBERS = frozenset(
+    field.name for field in fields(Config) if "int" in str(field.type) or "float" in str(field.type)
+)
+_PATHS = ("output", "prices")
+
+
+def environment_config(environ: Mapping[str, str], problems: Problems) -> Config:
+    """What PI_BATCH_* variables say; empty ones and unknown ones say nothing."""
+    values: dict[str, Any] = {}
+    for key, complain in SETTINGS.items():
+        variable = f"PI_BATCH_{key.upper()}"
+        text = environ.get(variable, "").strip()
+        if not text:
+            continue
+        value = _as_written(text) if key in _NUMBERS else text
+        complaint = complain(value)
+        if complaint:
+            problems.add_plain(variable, complaint)
+        else:
+            values[key] = value
+    return Config(**values)
+
+
+def _as_written(text: str) -> int | float | str:
+    whole = as_integer(text)
+    number = as_number(text) if whole is None else whole
+    return text if number is None else number
+
+
+def load_config(cwd: Path) -> Config:
+    """The nearest configuration file's settings, or none. Raises: SpecError, one line per problem."""
+    problems = Problems()
+    found = Config()
+    for directory in (cwd, *cwd.parents):
+        table = _table_of(directory, cwd, problems)
+        if table:
+            found = table
+            break
+        if problems or (directory / ".git").exists():
+            break
+    problems.raise_if_any()
+    return found
+
+
+def _table_of(directory: Path, cwd: Path, problems: Problems) -> Config | None:
+    """A directory's settings; None when it has none, or when they have problems."""
+    own, project = directory / CONFIG_FILE, directory / "pyproject.toml"
+    own_table = _read_toml(own, cwd, problems) if own.is_file() else None
+    project_toml = _read_toml(project, cwd, problems) if project.is_file() else None
+    tool = (project_toml or {}).get("tool", {})
+    project_table = tool.get("pi-batch") if isinstance(tool, dict) else None
+    if own_table is not None and project_table is not None:
+        message = f"{printable(project.name)} beside it has [tool.pi-batch] too; keep one of them"
+        problems.add_plain(_name(own, cwd), message)
+    if own_table is not None:
+        return _checked(own_table, own, cwd, problems)
+    return None if project_table is None else _checked(project_table, project, cwd, problems)
+
+
+def _name(path: Path, cwd: Path) -> str:
+    return printable(str(path.relative_to(cwd)) if path.is_relative_to(cwd) else str(path))
+
+
+def _read_toml(path: Path, cwd: Path, problems: Problems) -> dict[str, Any] | None:
+    import tomllib
+
+    name = _name(path, cwd)
+    content = read_file(path, name, problems)
+    if content is None or (path.name != CONFIG_FILE and b"pi-batch" not in content):
+        return None  # a project's file with nothing for us in it may be as broken as it likes
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        line = re.search(r"at line (\d+)", str(error))
+        message = printable(f"not TOML: {error}")
+        problems.add_plain(name, message, line=int(line[1]) if line else 0)
+        return None
+
+
+def _checked(table: Any, path: Path, cwd: Path, problems: Problems) -> Config:
+    """A table's settings; what is wrong with them is noted with its line."""
+    name, text = _name(path, cwd), path.read_text(encoding="utf-8-sig")
+    prefix = "" if path.name == CONFIG_FILE else "tool.pi-batch."
+    values: dict[str, Any] = {}
+    if not isinstance(table, dict):
+        problems.add_plain(name, f"{prefix[:-1]}: got {quoted(str(table))}, need a table")
+        return Config(file=name)
+    for key, value in table.items():
+        complain = SETTINGS.get(key)
+        complaint = complain(value) if complain else f"unknown key{nearest(key, SETTINGS)}"
+        if complaint:
+            problems.add_plain(
+                name, printable(f"{prefix}{key}: {complaint}"), line=_line_of(key, text, prefix)
+            )
+        elif key in _PATHS:
+            values[key] = str(path.parent / value)
+        else:
+            values[key] = value
+    return Config(**values, file=name)
+
+
+def _line_of(key: str, text: str, prefix: str) -> int:
+    """The line on which a key of the table seems to be set; 0 when it is not plain."""
+    table = _TABLE.search(text) if prefix else None
+    start = table.end() if table else 0
+    found = re.compile(rf"(?m)^[ \t]*[\"']?{re.escape(key)}[\"']?[ \t]*[=.]").search(text, start)
+    return text.count("\n", 0, found.start()) + 1 if found else 0

@@ -1,0 +1,92 @@
+"""A suite's matrix: every task runs for each model and each combination of input values."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, got
+from pi_batch.load.problems import Problems, Where
+from pi_batch.load.rules import model_name
+from pi_batch.wording import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """What varies; values stay nodes, as each task declares the type."""
+
+    models: tuple[str, ...] = ()
+    inputs: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
+    where: Mapping[str, Where] = field(default_factory=dict)
+    """Of each input's list."""
+
+    def combinations(self, names: frozenset[str]) -> Iterator[Mapping[str, Scalar]]:
+        """Every choice of one value for each of these inputs that vary here."""
+        varying = [name for name in self.inputs if name in names]
+        for values in itertools.product(*(self.inputs[name] for name in varying)):
+            yield dict(zip(varying, values, strict=True))
+
+    def count(self, names: frozenset[str]) -> int:
+        """How many there are."""
+        total = 1
+        for name in names & self.inputs.keys():
+            total *= len(self.inputs[name])
+        return total
+
+
+NO_MATRIX: Final = Matrix()
+
+
+def read_matrix(node: Fields, problems: Problems) -> Matrix:
+    """`{model: [...], inputs: {NAME: [...]}}`; an input may also stand beside `model`."""
+    root = Where("matrix")
+    models: tuple[str, ...] = ()
+    inputs: dict[str, tuple[Scalar, ...]] = {}
+    places: dict[str, Where] = {}
+    for entry, where in _lists(node, root, problems):
+        values = _values(entry.node, where, problems)
+        if where.steps == ("model",):
+            models = tuple(_models(values, where, problems))
+        elif entry.key in inputs:
+            problems.add(entry.node, where, "this input varies already", line=entry.line)
+        else:
+            inputs[entry.key], places[entry.key] = values, where
+    return Matrix(models, inputs, places)
+
+
+def _lists(node: Fields, root: Where, problems: Problems) -> Iterator[tuple[Entry, Where]]:
+    for entry in node.entries:
+        below = root.down(entry.key)
+        if entry.key != "inputs":
+            yield entry, below
+        elif isinstance(entry.node, Fields):
+            yield from ((inner, below.down(inner.key)) for inner in entry.node.entries)
+        else:
+            problems.add(entry.node, below, f"got {got(entry.node)}, need a mapping: NAME: [value, ...]")
+
+
+def _values(node: Node, where: Where, problems: Problems) -> tuple[Scalar, ...]:
+    if not isinstance(node, Items) or not node.nodes:
+        shown = "an empty list" if isinstance(node, Items) else got(node)
+        problems.add(node, where, f"got {shown}, need a list of values")
+        return ()
+    seen: dict[Any, Scalar] = {}
+    for number, item in enumerate(node.nodes):
+        if not isinstance(item, Scalar) or item.is_null:
+            problems.add(item, where.down(number), f"got {got(item)}, need one value")
+        elif item.text in seen:
+            problems.add(item, where.down(number), f"got {quoted(item.text)} a second time")
+        else:
+            seen[item.text] = item
+    return tuple(seen.values())
+
+
+def _models(values: tuple[Scalar, ...], where: Where, problems: Problems) -> Iterator[str]:
+    for number, value in enumerate(values):
+        complaint = model_name(value.text)
+        if complaint:
+            problems.add(value, where.down(number), complaint)
+        else:
+            yield value.text

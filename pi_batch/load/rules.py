@@ -1,0 +1,236 @@
+"""What a field's type cannot say: names, globs, schemas, and what this version does not have yet."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
+
+from pi_batch.load.decode import NodeRule, Rule
+from pi_batch.load.nodes import Fields, Node, Scalar
+from pi_batch.spec import SpecModel, TaskSpec
+from pi_batch.wording import quoted
+
+NOT_AVAILABLE = "not available in this version"
+
+UNAVAILABLE_TOOLS: Final = frozenset({"codemode"})
+"""Left out of the tools that a task gets by default; an error where they are asked for by name."""
+
+RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "codemode": lambda mode: mode in ("on", "only"),
+    "fallback": bool,
+    "follow_ups": bool,
+    "mcp": bool,
+    "only_if": lambda condition: condition is not None,
+    "permissions.bash.allow": lambda patterns: patterns is not None,
+    "permissions.network": lambda network: isinstance(network, tuple),
+    "sandbox": lambda name: name not in ("auto", "none"),
+    "sandbox_required": bool,
+    "skills": bool,
+    "tools[]": lambda name: name in UNAVAILABLE_TOOLS,
+    "trust": lambda trust: trust == "untrusted",
+    "workspace.ref": lambda ref: ref is not None,
+    "workspace.repo": lambda repo: repo is not None,
+}
+"""Which values ask for what a later version builds: to make one available, delete its line."""
+
+_LATER_TOOLS = re.compile(r"mcp__.*|tool_search", re.DOTALL)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CHECK_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/\S(.*\S)?")
+
+
+def task_id(name: str) -> str | None:
+    """A task's id is a directory name, a part of result keys, and a JUnit name."""
+    if NAME.fullmatch(name) and "--" not in name:
+        return None
+    return (
+        f"got {quoted(name)}, need at most 100 letters (a-z), digits, '.', '_' and single '-', "
+        "a letter or digit first (without id:, the file's name counts)"
+    )
+
+
+def model_name(name: str) -> str | None:
+    """A model is named with its provider."""
+    if _MODEL.fullmatch(name) and len(name) <= 1000:
+        return None
+    return f"got {quoted(name)}, need provider/model, e.g. 'openai/gpt-4.1'"
+
+
+def _check_name(name: str) -> str | None:
+    if _CHECK_NAME.fullmatch(name):
+        return None
+    return f"got {quoted(name)}, need at most 80 letters (a-z), digits, spaces, '.', '_' and '-'"
+
+
+def path_glob(pattern: str) -> str | None:
+    """A glob in the manner of .gitignore that matches something, or takes an exception out with a !."""
+    import pathspec  # 30 ms of CPU
+
+    reason = ""
+    if not pattern.removeprefix("!").strip() or pattern.startswith("#"):
+        reason = "a glob"
+    elif re.search(r"(?<!\\)\[(?!\^?\]?[^\]]+\])", pattern):
+        reason = "a glob with every '[' closed"
+    else:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                pathspec.GitIgnoreSpec.from_lines([pattern])
+        except (ValueError, re.error, Warning):
+            reason = "a glob"
+    return f"got {quoted(pattern)}, need {reason}" if reason else None
+
+
+def _allowed_glob(pattern: str) -> str | None:
+    if pattern.startswith("!"):
+        return f"got {quoted(pattern)}, need a glob without '!': exceptions go to deny"
+    return path_glob(pattern)
+
+
+def not_blank(text: str) -> str | None:
+    """Something that is there."""
+    return None if text.strip() else f"got {quoted(text)}, need text that is not blank"
+
+
+def _variable(name: str) -> str | None:
+    return None if _VARIABLE.fullmatch(name) else f"got {quoted(name)}, need the name of a variable"
+
+
+def _relative_file(path: str) -> str | None:
+    steps = path.split("/")
+    if path.strip() and not path.startswith("/") and ".." not in steps and "\0" not in path:
+        return None
+    return f"got {quoted(path)}, need a path within the workspace"
+
+
+def json_schema(schema: Mapping[str, Any] | None) -> str | None:
+    """A JSON Schema that is valid by its own draft, its references within itself."""
+    if schema is None:
+        return None
+    import jsonschema  # 90 ms of CPU
+
+    drafts = jsonschema.validators
+    draft = schema.get("$schema")
+    if draft is not None and not (
+        isinstance(draft, str) and drafts.validator_for(schema, default=cast("Any", None))
+    ):
+        return f"$schema: got {quoted(str(draft))}, need a JSON Schema draft such as 2020-12"
+    validator = drafts.validator_for(schema, default=jsonschema.Draft202012Validator)
+    try:
+        validator.check_schema(dict(schema))
+    except jsonschema.SchemaError as error:
+        at = "".join(f".{step}" for step in error.absolute_path)
+        return f"not a JSON Schema{f' at {at[1:]}' if at else ''}: {quoted(error.message)[1:-1]}"
+    return _dangling_reference(schema)
+
+
+def _dangling_reference(schema: Mapping[str, Any]) -> str | None:
+    """The first reference that leads nowhere within the schema."""
+    from referencing import Registry, Resource
+    from referencing.exceptions import NoSuchResource, Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    resource = Resource.from_contents(schema, default_specification=DRAFT202012)
+    resolver = Registry().with_resource("", resource).resolver_with_root(resource)
+    for reference in _references(schema):
+        try:
+            resolver.lookup(reference)
+        except (Unresolvable, NoSuchResource, ValueError, LookupError, TypeError):
+            return f"$ref: got {quoted(reference)}, need something within the schema"
+    return None
+
+
+def _references(schema: Any) -> list[str]:
+    found = []
+    waiting = [schema]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, Mapping):
+            reference = current.get("$ref")
+            found += [reference] if isinstance(reference, str) else []
+            waiting.extend(current.values())
+        elif isinstance(current, list):
+            waiting.extend(current)
+    return found
+
+
+def _reserved(is_used: Callable[[Any], bool]) -> Rule:
+    return lambda value: NOT_AVAILABLE if is_used(value) else None
+
+
+RULES: Final[Mapping[str, Rule]] = {
+    "id": task_id,
+    "model": lambda model: model_name(model) if model is not None else None,
+    "output.files[]": _relative_file,
+    "output.schema": json_schema,
+    "permissions.bash.deny[]": not_blank,
+    "permissions.env[]": _variable,
+    "permissions.read.allow[]": _allowed_glob,
+    "permissions.read.deny[]": path_glob,
+    "permissions.write.allow[]": _allowed_glob,
+    "permissions.write.deny[]": path_glob,
+    "protect[]": path_glob,
+    "tags[]": not_blank,
+    "verify[].name": _check_name,
+    "workspace.path": not_blank,
+    "workspace.setup[]": not_blank,
+    **{key: _reserved(is_used) for key, is_used in RESERVED.items()},
+}
+
+
+def _refuse_ask(node: Node) -> str | None:
+    """Nobody is there to be asked."""
+    values = [entry.node for entry in node.entries] if isinstance(node, Fields) else [node]
+    if any(isinstance(value, Scalar) and value.text == "ask" for value in values):
+        return "got 'ask', need allow and deny lists: nobody is there to answer"
+    return None
+
+
+def _refuse_later_tool(node: Node) -> str | None:
+    is_later = isinstance(node, Scalar) and _LATER_TOOLS.fullmatch(node.text)
+    return NOT_AVAILABLE if is_later else None
+
+
+NODE_RULES: Final[Mapping[str, NodeRule]] = {
+    "permissions": _refuse_ask,
+    "permissions.bash": _refuse_ask,
+    "permissions.network": _refuse_ask,
+    "permissions.read": _refuse_ask,
+    "permissions.write": _refuse_ask,
+    "tools[]": _refuse_later_tool,
+}
+
+
+def _places(model: type[SpecModel], path: str = "") -> dict[str, str]:
+    """Every nested key of a model: name -> the way to it."""
+    found: dict[str, str] = {}
+    for name, info in model.model_fields.items():
+        below = f"{path}.{info.alias or name}" if path else info.alias or name
+        if isinstance(info.annotation, type) and issubclass(info.annotation, SpecModel):
+            found |= {
+                key: where for key, where in _places(info.annotation, below).items() if key not in found
+            }
+        elif path:
+            found.setdefault(info.alias or name, below)
+    return found
+
+
+HINTS: Final[Mapping[str, str]] = {
+    "cmd": "did you mean 'run'?",
+    "description": "did you mean 'title'?",
+    "edit": "did you mean 'write'? It covers edit",
+    "max_cost_usd": "did you mean 'budget.cost_usd'?",
+    "max_tokens": "did you mean 'budget.tokens'?",
+    "max_turns": "did you mean 'budget.turns'?",
+    "name": "did you mean 'id'?",
+    "timeout": "did you mean 'timeout_s'?",
+    **{key: f"did you mean {place!r}?" for key, place in _places(TaskSpec).items()},
+    **dict.fromkeys(TaskSpec.model_fields, "it belongs to the task itself"),
+    **dict.fromkeys(
+        ("defaults", "matrix", "repeat", "max_parallel"), "it belongs to a suite: a file with tasks:"
+    ),
+}
+"""What to say of keys that are at home elsewhere or under another name."""

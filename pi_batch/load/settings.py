@@ -1,0 +1,140 @@
+"""Which value holds, and why: CLI > spec > suite defaults > environment > config > default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pi_batch.load.config import Config, environment_config, sandbox_name
+from pi_batch.load.options import PlanOptions
+from pi_batch.load.problems import Problems
+from pi_batch.load.rules import UNAVAILABLE_TOOLS, model_name
+from pi_batch.load.suite import Suite
+from pi_batch.load.task import LoadedTask
+from pi_batch.results import EffectiveValue
+from pi_batch.spec import BudgetSpec, TaskSpec
+
+DEFAULT_JOBS: Final = 1
+_BUDGET_OPTIONS: Final = {
+    "turns": "max_turns",
+    "tokens": "max_tokens",
+    "cost_usd": "max_cost_usd",
+    "wall_s": "max_wall_s",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The places that settings come from, spec files aside."""
+
+    options: PlanOptions
+    environment: Config
+
+    def named(self, key: str) -> EffectiveValue | None:
+        """What the environment or the configuration file says."""
+        for source, config in (("environment", self.environment), ("config", self.options.config)):
+            value = getattr(config, key)
+            if value is not None:
+                return EffectiveValue(value, source)
+        return None
+
+
+def read_sources(options: PlanOptions, problems: Problems) -> Sources:
+    """The options and the environment, their mistakes noted."""
+    for name in options.models:
+        _note(f"-m {name}", model_name(name), problems)
+    if options.sandbox is not None:
+        _note("--sandbox", sandbox_name(options.sandbox), problems)
+    for option in ("repeat", "jobs", "max_turns", "max_tokens"):
+        _note_bound(f"--{option.replace('_', '-')}", getattr(options, option), 1, problems)
+    _note_bound("--max-cost-usd", options.max_cost_usd, 0, problems)
+    wall_s = options.max_wall_s
+    if wall_s is not None and not 0 < wall_s < math.inf:
+        problems.add_plain("--max-wall-s", f"got {wall_s}, need > 0")
+    return Sources(options, environment_config(options.environ, problems))
+
+
+def _note(name: str, complaint: str | None, problems: Problems) -> None:
+    if complaint:
+        problems.add_plain(name, complaint)
+
+
+def _note_bound(name: str, value: float | None, least: int, problems: Problems) -> None:
+    if value is not None and not least <= value < math.inf:
+        problems.add_plain(name, f"got {value}, need >= {least}")
+
+
+def models_of(task: LoadedTask, suite: Suite, sources: Sources) -> tuple[EffectiveValue, ...]:
+    """The models that a task is to run with; empty where nobody names one."""
+    if sources.options.models:
+        return tuple(EffectiveValue(model, "cli") for model in dict.fromkeys(sources.options.models))
+    if suite.matrix.models:
+        return tuple(EffectiveValue(model, "suite") for model in suite.matrix.models)
+    if task.spec.model:
+        return (EffectiveValue(task.spec.model, task.origin("model") or "spec"),)
+    named = sources.named("model")
+    return (named,) if named else ()
+
+
+def settings_of(
+    task: LoadedTask, model: EffectiveValue, jobs: EffectiveValue, sources: Sources
+) -> Mapping[str, EffectiveValue]:
+    """A task's effective settings and where each came from."""
+    spec = task.spec
+    isolation = _written(task, spec.workspace.isolation, "workspace", "isolation")
+    settings = {
+        "model": model,
+        "sandbox": _sandbox(task, sources),
+        "isolation": isolation,
+        "verify_in": _verify_in(task, isolation),
+        "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
+        "jobs": jobs,
+    }
+    for name in BudgetSpec.model_fields:
+        value = getattr(sources.options, _BUDGET_OPTIONS.get(name, ""), None)
+        own = _written(task, getattr(spec.budget, name), "budget", name)
+        settings[f"budget.{name}"] = own if value is None else EffectiveValue(value, "cli")
+    return settings
+
+
+def _written(task: LoadedTask, value: Any, *steps: str) -> EffectiveValue:
+    return EffectiveValue(value, task.origin(*steps) or "default")
+
+
+def _sandbox(task: LoadedTask, sources: Sources) -> EffectiveValue:
+    if sources.options.sandbox is not None:
+        return EffectiveValue(sources.options.sandbox, "cli")
+    own = _written(task, task.spec.sandbox, "sandbox")
+    return own if own.source != "default" else sources.named("sandbox") or own
+
+
+def _verify_in(task: LoadedTask, isolation: EffectiveValue) -> EffectiveValue:
+    if task.spec.verify_in:
+        return _written(task, task.spec.verify_in, "verify_in")
+    return EffectiveValue("workspace" if isolation.value == "none" else "clean", "default")
+
+
+def jobs_of(suites: Sequence[Suite], sources: Sources) -> EffectiveValue:
+    """Tasks at a time: the smallest of several suites' words."""
+    if sources.options.jobs is not None:
+        return EffectiveValue(sources.options.jobs, "cli")
+    limits = [suite.spec.max_parallel for suite in suites if suite.spec.max_parallel is not None]
+    if limits:
+        return EffectiveValue(min(limits), "suite")
+    return sources.named("jobs") or EffectiveValue(DEFAULT_JOBS, "default")
+
+
+def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> TaskSpec:
+    """The spec as it will be run: effective values in place of written ones."""
+    budget = {name: settings[f"budget.{name}"].value for name in BudgetSpec.model_fields}
+    return spec.model_copy(
+        update={
+            "model": settings["model"].value,
+            "sandbox": settings["sandbox"].value,
+            "verify_in": settings["verify_in"].value,
+            "budget": BudgetSpec(**budget),
+            "tools": tuple(dict.fromkeys(tool for tool in spec.tools if tool not in UNAVAILABLE_TOOLS)),
+        }
+    )
