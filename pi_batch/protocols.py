@@ -277,6 +277,8 @@ class Changes:
     files: tuple[ChangedFile, ...]
     protected_touched: tuple[str, ...]
     """Changed paths that match the protect globs; the clean copy has them as at the start."""
+    warnings: tuple[str, ...] = ()
+    """What is not in the patch and why, one line each."""
 
 
 class CleanCopy(Protocol):
@@ -315,6 +317,10 @@ class Workspace(Protocol):
         """A fresh copy of the start, or of start plus the current changes. Raises: WorkspaceError."""
         ...
 
+    async def start_file(self, path: str) -> bytes | None:
+        """A file's content at the start, by path relative to `path`; None when it was not there."""
+        ...
+
     async def close(self, *, keep: bool) -> None:
         """Remove what was made, unless it is to be kept for a resume."""
         ...
@@ -341,9 +347,11 @@ class TestEvidence:
     broken: tuple[str, ...] = ()
     """Test files that could not be loaded: none of their tests is counted."""
     runs: int = 1
-    """How often the runner printed its counts."""
+    """How often the runner printed its counts; 0 when only a report file says that it ran."""
     is_report: bool = False
     """True when the runner wrote a report file, which is harder to fake than a printed line."""
+    found_none: bool = False
+    """True when the runner said that there was no test for it to run."""
 
     __test__ = False
 

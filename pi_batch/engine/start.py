@@ -1,0 +1,93 @@
+"""The start, run again: which tests a check ran there, and whether setup passes there."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from dataclasses import replace
+
+from pi_batch.engine.bench import Bench, JudgeParts, fresh_bench, log_stem, observed, set_up
+from pi_batch.errors import VerificationError
+from pi_batch.events import Warned
+from pi_batch.protocols import Judgement, Verifier
+from pi_batch.results import VerificationResult
+from pi_batch.spec import Check
+
+
+class Baselines:
+    """What the command of each check came to at the start; found out at most once a task."""
+
+    def __init__(self) -> None:
+        self._judgements: dict[str, Judgement] = {}
+
+    def get(self, command: str) -> Judgement | None:
+        """What is known of a command."""
+        return self._judgements.get(command)
+
+    def put(self, command: str, judgement: Judgement) -> None:
+        """Remember."""
+        self._judgements[command] = judgement
+
+    def offer(self, command: str, judgement: Judgement) -> None:
+        """Remember a precheck if it counted every test: files that it could not load keep it from that."""
+        seen = judgement.evidence
+        if seen and all((one.executed or one.skipped) and not one.broken for one in seen):
+            self.put(command, judgement)
+
+
+class StartCopy:
+    """A clean copy of the start: made when first needed, set up when its tests are to be counted."""
+
+    def __init__(self, parts: JudgeParts, verifier: Verifier, baselines: Baselines, attempt: int) -> None:
+        self._parts = parts
+        self._verifier = verifier
+        self._baselines = baselines
+        self._attempt = attempt
+        self._stack = AsyncExitStack()
+        self._bench: Bench | None = None
+        self._is_set_up = False
+        self._failed_setup: VerificationResult | None = None
+
+    async def close(self) -> None:
+        """Remove what was made."""
+        await self._stack.aclose()
+
+    async def failed_setup(self) -> VerificationResult | None:
+        """The setup command that fails at the start; None when all pass."""
+        if not self._is_set_up:
+            bench = await self._opened()
+            self._failed_setup = await set_up(self._parts, self._verifier, bench, "baseline-", self._attempt)
+            self._is_set_up = True
+        return self._failed_setup
+
+    async def judgement(self, check: Check) -> Judgement:
+        """What a check comes to at the start. Raises: VerificationError when that cannot be found out."""
+        known = self._baselines.get(check.run)
+        if known is not None:
+            return known
+        failed = await self.failed_setup()
+        if failed is not None:
+            raise VerificationError(f"the start's tests cannot be counted: {failed.name}: {failed.message}")
+        context = (await self._opened()).context(
+            self._parts, f"baseline-{log_stem(check.name)}.log", self._attempt
+        )
+        judgement = await observed(
+            self._parts,
+            "baseline",
+            self._verifier,
+            check,
+            replace(context, is_counting=True),
+            name=check.name,
+            command=check.run,
+        )
+        if not judgement.evidence and not judgement.result.passed:
+            how = judgement.result.message
+            self._parts.emit(Warned(f"{check.name}: the start's tests could not be counted: {how}"))
+        self._baselines.put(check.run, judgement)
+        return judgement
+
+    async def _opened(self) -> Bench:
+        if self._bench is None:
+            copy = await self._parts.workspace.clean_copy("start", ())
+            self._stack.push_async_callback(copy.close)
+            self._bench = await self._stack.enter_async_context(fresh_bench(self._parts, copy.path))
+        return self._bench

@@ -1,0 +1,305 @@
+"""The judge: setup, precheck, and a verdict on each attempt that the model has no hand in.
+
+The verdict is given in a clean copy: start plus patch, with the harness and the protected paths as at the
+start, setup run again there, in a sandbox and an environment of its own. What a check's exit code of 0 is
+worth is found by comparing with the start. `output.files` are looked for in the agent's workspace, because
+what git ignores is in no patch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pi_batch.engine.bench import (
+    Bench,
+    JudgeParts,
+    emit_end,
+    fresh_bench,
+    log_stem,
+    observed,
+    set_up,
+    task_bench,
+)
+from pi_batch.engine.feedback import feedback, log_tail
+from pi_batch.engine.machine import Machine, carried_over, differences, look
+from pi_batch.engine.start import Baselines, StartCopy
+from pi_batch.errors import SetupError, VerificationError
+from pi_batch.events import VerificationStart, Warned
+from pi_batch.harness import Protection, effective_protect, protection
+from pi_batch.protocols import Changes, CheckContext, Judgement, Verifier
+from pi_batch.results import RunError, VerificationResult
+from pi_batch.runners import is_test_file, may_run_tests
+from pi_batch.spec import Check
+from pi_batch.text import one_line
+
+__all__ = ["Judge", "JudgeParts", "Verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one attempt came to."""
+
+    passed: bool
+    """True when every check passed; without any check, always."""
+    results: tuple[VerificationResult, ...]
+    changes: Changes | None
+    """With every path that was put back among `protected_touched`."""
+    feedback: str
+    """For the model; empty when it passed."""
+    structured_output: Any = None
+    error: RunError | None = None
+    """Set when a check could not be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What one judgement is about."""
+
+    attempt: int
+    answer: str | None
+    changes: Changes
+    globs: tuple[str, ...]
+    """For making the clean copy."""
+    is_clean: bool
+    tampered: tuple[str, ...]
+
+
+class Judge:
+    """Judges one task; remembers what the start came to."""
+
+    def __init__(self, parts: JudgeParts, verifiers: Mapping[str, Verifier]) -> None:
+        self._parts = parts
+        self._verifiers = verifiers
+        self._baselines = Baselines()
+        self._machine: Machine | None = None
+        self._warned: set[str] = set()
+
+    async def setup(self) -> None:
+        """Set the workspace up, before the agent. Raises: SetupError."""
+        parts = self._parts
+        failed = await set_up(parts, self._verifiers["command"], task_bench(parts), "", 1)
+        if failed is not None:
+            tail = one_line(log_tail(parts.log_dir / f"{failed.name}.log", 1024))
+            raise SetupError(f"{failed.name}: {failed.command!r}: {failed.message}; its output ends: {tail}")
+        self._machine = self._look()
+
+    async def precheck(self) -> str | None:
+        """Why there is nothing to do; None when there is. Raises: VerificationError."""
+        parts, spec = self._parts, self._parts.spec.precheck
+        if spec is None:
+            return None
+        check = Check(name="precheck", run=spec.run, timeout_s=spec.timeout_s)
+        context = task_bench(parts).context(parts, "precheck.log", 1)
+        judgement = await observed(
+            parts, "precheck", self._verifiers["command"], check, context, name="precheck", command=spec.run
+        )
+        result = judgement.result
+        if result.error is not None:
+            raise VerificationError(f"precheck: {result.error.message}")
+        self._baselines.offer(spec.run, judgement)
+        if result.passed != (spec.skip_if == "passes"):
+            return None
+        how = "exits with 0" if result.passed else f"fails ({result.message})"
+        return one_line(f"precheck: {spec.run} {how}")
+
+    async def judge(self, attempt: int, answer: str | None) -> Verdict:
+        """Judge what the workspace holds now. Raises: WorkspaceError, SandboxError, LogWriteError."""
+        case = await self._case(attempt, answer)
+        before = self._look()
+        try:
+            judgements = await self._judge_all(case)
+        finally:
+            if self._machine is not None:
+                self._machine = carried_over(self._machine, before, self._look())
+        results = tuple(judgement.result for judgement in judgements)
+        passed = all(result.passed for result in results)
+        if passed:
+            self._warn_of_unprotected_tests(case)
+        restored = case.changes.protected_touched if case.is_clean else ()
+        return Verdict(
+            passed=passed,
+            results=results,
+            changes=case.changes,
+            feedback=""
+            if passed
+            else feedback(results, self._parts.log_dir, restored, self._parts.spec.protect),
+            structured_output=next((one.value for one in judgements if one.value is not None), None),
+            error=next((result.error for result in results if result.error is not None), None),
+        )
+
+    # --- what is judged ---
+
+    async def _case(self, attempt: int, answer: str | None) -> _Case:
+        parts = self._parts
+        workspace, spec = parts.workspace, parts.spec
+
+        async def exists(path: str) -> bool:
+            return await parts.sandbox.stat(f"{workspace.path}/{path}") is not None
+
+        changes = await workspace.changes(effective_protect(spec))
+        for text in changes.warnings:
+            self._warn(text)
+        protected = await protection(spec, changes.files, exists)
+        touched = tuple(sorted({*changes.protected_touched, *protected.touched(changes.files)}))
+        is_clean = (spec.verify_in or ("workspace" if workspace.isolation == "none" else "clean")) == "clean"
+        tampered = [] if self._machine is None else list(differences(self._machine, self._look()))
+        tampered += [f"{path} was changed, beside the workspace" for path in _beside(protected, changes)]
+        if not is_clean:
+            tampered += [
+                f"{path} was changed, and verify_in: workspace cannot put it back" for path in touched
+            ]
+        return _Case(
+            attempt,
+            answer,
+            replace(changes, protected_touched=touched),
+            protected.globs,
+            is_clean,
+            tuple(tampered),
+        )
+
+    def _look(self) -> Machine:
+        parts = self._parts
+        commands = [check.run for check in parts.spec.verify]
+        scratch = str(parts.scratch)
+        return look(parts.make_env(scratch), commands, (parts.workspace.path, scratch))
+
+    # --- judging ---
+
+    async def _judge_all(self, case: _Case) -> list[Judgement]:
+        """Every check, then the output's files and its schema; all of them, also after a failure."""
+        parts, output = self._parts, self._parts.spec.output
+        judgements = await self._judge_commands(case) if parts.spec.verify else []
+        plain = task_bench(parts).context(parts, "", case.attempt)
+        if output.files:
+            judgements.append(await self._observed("files", output.files, plain, "output.files"))
+        if output.schema_ is not None:
+            context = replace(plain, answer=case.answer)
+            judgement = await self._observed("schema", output.schema_, context, "output.schema")
+            judgements.append(replace(judgement, value=parts.mask.mask_json(judgement.value)))
+        return judgements
+
+    async def _judge_commands(self, case: _Case) -> list[Judgement]:
+        parts = self._parts
+        async with AsyncExitStack() as stack:
+            start = StartCopy(parts, self._verifiers["command"], self._baselines, case.attempt)
+            stack.push_async_callback(start.close)
+            bench = await stack.enter_async_context(self._bench(case))
+            if case.is_clean:
+                failed = await set_up(
+                    parts, self._verifiers["command"], bench, f"verify-{case.attempt}-", case.attempt
+                )
+                if failed is not None:
+                    return self._all_failed(case, failed, await start.failed_setup())
+            judgements = []
+            for check, log in self._logs(case.attempt):
+                context = self._context(case, bench, start, check, log)
+                judgements.append(await self._observed("command", check, context, check.name, check.run))
+            return judgements
+
+    @asynccontextmanager
+    async def _bench(self, case: _Case) -> AsyncIterator[Bench]:
+        """Where the checks run: in a clean copy that is gone afterwards, or in the workspace."""
+        parts = self._parts
+        async with AsyncExitStack() as stack:
+            path = parts.workspace.path
+            if case.is_clean:
+                copy = await parts.workspace.clean_copy("patched", case.globs)
+                stack.push_async_callback(copy.close)
+                path = copy.path
+            yield await stack.enter_async_context(fresh_bench(parts, path))
+
+    def _context(self, case: _Case, bench: Bench, start: StartCopy, check: Check, log: str) -> CheckContext:
+        is_tracked = self._parts.workspace.start_commit is not None
+
+        async def start_text(path: str) -> str | None:
+            content = await self._parts.workspace.start_file(path)
+            return None if content is None else content.decode("utf-8", "replace")
+
+        async def baseline() -> Judgement | None:
+            if is_tracked and not case.changes.files:
+                return None
+            return await start.judgement(check) if is_tracked else self._baselines.get(check.run)
+
+        return replace(
+            bench.context(self._parts, log, case.attempt),
+            changes=case.changes,
+            answer=case.answer,
+            baseline=baseline,
+            start_text=start_text if is_tracked else None,
+            restored=case.changes.protected_touched if case.is_clean else (),
+            tampered=case.tampered,
+        )
+
+    async def _observed(
+        self, verifier: str, check: Any, context: CheckContext, name: str, command: str = ""
+    ) -> Judgement:
+        return await observed(
+            self._parts, "verify", self._verifiers[verifier], check, context, name=name, command=command
+        )
+
+    def _all_failed(
+        self, case: _Case, failed: VerificationResult, failed_at_start: VerificationResult | None
+    ) -> list[Judgement]:
+        """Setup failed in the clean copy: the patch broke it, unless it fails at the start as well."""
+        message = f"not run: {failed.name} failed in the clean copy: {failed.message}"
+        error = RunError("setup", f"{message}, and at the start as well") if failed_at_start else None
+        judgements = []
+        for check in self._parts.spec.verify:
+            self._parts.emit(VerificationStart("verify", check.name, check.run, case.attempt))
+            result = VerificationResult(
+                check.name,
+                check.run,
+                None,
+                False,
+                0.0,
+                case.attempt,
+                log=failed.log,
+                message=error.message if error else f"{message}; it passed at the start",
+                error=error,
+            )
+            emit_end(self._parts, "verify", result)
+            judgements.append(Judgement(result))
+        return judgements
+
+    def _logs(self, attempt: int) -> Sequence[tuple[Check, str]]:
+        """Each check with the name of its log; checks whose names look alike get a number."""
+        seen: dict[str, int] = {}
+        named = []
+        for check in self._parts.spec.verify:
+            stem = f"verify-{attempt}-{log_stem(check.name)}"
+            seen[stem] = seen.get(stem, 0) + 1
+            named.append((check, f"{stem}.log" if seen[stem] == 1 else f"{stem}-{seen[stem]}.log"))
+        return named
+
+    def _warn_of_unprotected_tests(self, case: _Case) -> None:
+        """Say which of the start's test files were changed and counted as changed: nobody forbade it."""
+        if not any(may_run_tests(check.run) for check in self._parts.spec.verify):
+            return
+        put_back = set(case.changes.protected_touched)
+        changed = [
+            file.path
+            for file in case.changes.files
+            if file.status == "modified" and is_test_file(file.path) and file.path not in put_back
+        ]
+        if changed:
+            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+            self._warn(
+                f"passed with tests changed that `protect` does not cover: {', '.join(changed[:3])}{more}"
+            )
+
+    def _warn(self, text: str) -> None:
+        """Say something once a task."""
+        if text not in self._warned:
+            self._warned.add(text)
+            self._parts.emit(Warned(text))
+
+
+def _beside(protected: Protection, changes: Changes) -> tuple[str, ...]:
+    """Harness files of the repository that lie outside the workspace: no clean copy restores them."""
+    outside = [file for file in changes.files if file.path.startswith("../")]
+    inside = [replace(file, path=file.path.replace("../", ""), old_path=None) for file in outside]
+    harness = replace(protected, spec=())
+    return tuple(file.path for file, moved in zip(outside, inside, strict=True) if harness.touched([moved]))

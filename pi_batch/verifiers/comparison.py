@@ -1,0 +1,132 @@
+"""What became of the start's tests: which do not run any more, which are newly skipped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from pi_batch.protocols import TestEvidence
+from pi_batch.results import TestCounts
+
+MAX_NAMES = 5
+"""Named in one message; the rest is counted."""
+
+
+def totals(evidence: Sequence[TestEvidence]) -> TestCounts | None:
+    """The sum over runners; None without any sign of a test run."""
+    if not evidence:
+        return None
+    return TestCounts(sum(one.executed for one in evidence), sum(one.skipped for one in evidence))
+
+
+def combined(report: TestEvidence | None, printed: Sequence[TestEvidence]) -> tuple[TestEvidence, ...]:
+    """Evidence with pytest's report merged into what it printed.
+
+    The report knows names; of several runs it shows the last only, so that their counts are those printed.
+    """
+    if report is None:
+        return tuple(printed)
+    others = tuple(one for one in printed if one.runner != report.runner)
+    same = next((one for one in printed if one.runner == report.runner), None)
+    if same is None:
+        return (replace(report, runs=0), *others)
+    merged = replace(report, runs=same.runs, found_none=same.found_none)
+    if same.runs > 1:
+        merged = replace(merged, executed=same.executed, skipped=same.skipped)
+    return (merged, *others)
+
+
+def problems(
+    now: Sequence[TestEvidence],
+    start: Sequence[TestEvidence],
+    *,
+    start_passed: bool,
+    changed: Collection[str],
+) -> tuple[str, ...]:
+    """Reasons, one phrase each, not to believe that a command that exited with 0 ran the start's tests.
+
+    `changed` are the paths that differ from the start.
+    """
+    after_of = {one.runner: one for one in now}
+    before_of = {one.runner: one for one in start}
+    found: list[str] = []
+    for before in start:
+        after = after_of.get(before.runner)
+        count = before.executed + before.skipped + len(before.broken)
+        if not count:
+            continue
+        if after is None or (before.is_report and not after.is_report):
+            found.append(
+                f"{before.runner} ran {_tests(count)} at the start; now it left no"
+                f" {'report' if before.is_report else 'count'} of any"
+            )
+        else:
+            found += _losses(before, after, changed)
+    for after in now:
+        before_failed = before_of[after.runner].failed if after.runner in before_of else 0
+        if after.failed and not (start_passed and before_failed):
+            found.append(f"{after.runner} counts {after.failed} failed, yet the command exited with 0")
+    return tuple(found)
+
+
+def _losses(before: TestEvidence, after: TestEvidence, changed: Collection[str]) -> Iterator[str]:
+    """What one runner ran at the start and does not run now."""
+    is_named = max(before.runs, after.runs) <= 1 and bool(before.executed_names and after.executed_names)
+    gone, skipped = _missing(before, after) if is_named else ([], [])
+    if skipped:
+        yield f"{_tests(len(skipped))} newly skipped: {_listed(skipped)}"
+    elif after.skipped > before.skipped:
+        fresh = sorted(set(after.skipped_names) - set(before.skipped_names)) if is_named else []
+        names = f": {_listed(fresh)}" if fresh else ""
+        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start{names}"
+    if gone:
+        yield f"{_tests(len(gone))} of the start no longer run: {_listed(gone)}"
+    elif after.executed < before.executed and not skipped:
+        yield f"{_tests(after.executed)} executed, {before.executed} at the start"
+    unloaded = [path for path in before.broken if _is_changed(path, changed) and not _runs(after, path)]
+    if unloaded:
+        yield f"could not be loaded at the start, and no test of it runs now: {_listed(unloaded)}"
+
+
+def _missing(before: TestEvidence, after: TestEvidence) -> tuple[list[str], list[str]]:
+    """Tests that ran at the start and do not now: those that are gone, and those that are skipped.
+
+    Compared by the test's own name, so that a test may move to another file or class.
+    """
+    lacking = Counter(map(_own_name, before.executed_names)) - Counter(map(_own_name, after.executed_names))
+    still = set(after.executed_names)
+    suspects: dict[str, list[str]] = {}
+    for name in sorted(before.executed_names, key=lambda name: (name in still, name)):
+        suspects.setdefault(_own_name(name), []).append(name)
+    missing = [name for own, count in lacking.items() for name in suspects[own][:count]]
+    skipped_own = set(map(_own_name, after.skipped_names))
+    skipped = [name for name in missing if _own_name(name) in skipped_own or _is_file_skipped(name, after)]
+    return sorted(set(missing) - set(skipped)), sorted(skipped)
+
+
+def _own_name(name: str) -> str:
+    return name.rsplit("::", 1)[-1].partition("[")[0]
+
+
+def _is_file_skipped(name: str, after: TestEvidence) -> bool:
+    """True when the test's whole file is skipped now."""
+    return name.partition("::")[0] in after.skipped_names
+
+
+def _is_changed(path: str, changed: Collection[str]) -> bool:
+    return any(other == path or other.endswith(f"/{path}") for other in changed)
+
+
+def _runs(after: TestEvidence, path: str) -> bool:
+    return after.runs > 1 or any(name.startswith(f"{path}::") for name in after.executed_names)
+
+
+def _tests(count: int) -> str:
+    return "1 test" if count == 1 else f"{count} tests"
+
+
+def _listed(names: Iterable[str]) -> str:
+    shown = list(names)
+    more = f" and {len(shown) - MAX_NAMES} more" if len(shown) > MAX_NAMES else ""
+    return ", ".join(shown[:MAX_NAMES]) + more
