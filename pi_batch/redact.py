@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, overload
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pi_batch.secret_forms import SEPARATORS, Form, forms_of
@@ -32,10 +32,13 @@ SECRET_NAME = re.compile(
     r"|WEBHOOK(?:_URL)?$|CONNECTION_?STRING$|^ACTIONS_.*TOKEN"
 )
 NOT_SECRET_NAME = re.compile(
-    r"(?:_DIR|_FILE|_PATH|_SOCK|_HOME|_STORE|_HELPER|_LENGTH|_TTL)$|^(?:OLD)?PWD$"
+    r"(?:_DIR|_FILE|_PATH|_SOCK|_HOME|_STORE|_HELPER|_LENGTH|_TTL|_NAME|_TYPE|_ENABLED|(?<!WEBHOOK)_URL)$"
+    r"|^(?:OLD)?PWD$"
     r"|^GOOGLE_APPLICATION_CREDENTIALS$"
 )
-"""Names that only say where a secret is, or how long."""
+"""Names that only say where a secret is, how long it is or what it is called."""
+WELL_KNOWN = frozenset({"postgres", "password", "changeme", "minioadmin", "rabbitmq", "localhost"})
+"""Default passwords of test services: no secret, and words of the code under test."""
 
 
 def secret_names(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -44,12 +47,12 @@ def secret_names(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def secret_values(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of `secret_names`, and the passwords inside URLs of all other variables."""
+    """The values of `secret_names`, and the passwords inside URLs of all variables, but well-known ones."""
     values = [environ[name] for name in secret_names(environ)]
     for value in environ.values():
         if "://" in value and "@" in value:
             values += _url_passwords(value)
-    return tuple(dict.fromkeys(values))
+    return tuple(value for value in dict.fromkeys(values) if value not in WELL_KNOWN)
 
 
 def _is_secret_name(name: str) -> bool:
@@ -117,10 +120,6 @@ class Masker:
             return data
         return self._bytes.mask(data.decode("latin-1")).encode("latin-1")
 
-    @overload
-    def mask_json(self, value: Mapping[str, Any]) -> dict[str, Any]: ...
-    @overload
-    def mask_json(self, value: Any) -> Any: ...
     def mask_json(self, value: Any) -> Any:
         """A JSON value with its strings and keys masked; a number that is itself a secret becomes `***`."""
         if self._text is None:

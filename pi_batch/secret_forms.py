@@ -68,6 +68,7 @@ def _upper_escapes(text: str) -> str:
 def _percent(value: str) -> Iterator[Form]:
     encoded = {quote(value, safe=safe, errors="replace") for safe in URL_SAFE_SETS}
     encoded.add(quote_plus(value, errors="replace"))
+    encoded.add(quote(quote(value, safe="", errors="replace"), safe=""))
     for text in encoded:
         cells = list(text)
         for index, char in enumerate(text):

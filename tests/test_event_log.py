@@ -32,7 +32,7 @@ from tests.strategies import instances
 
 AT = "2026-01-01T00:00:00.000Z"
 KNOWN = [kind for kind in get_args(Event) if kind is not UnknownEvent]
-SLOW = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+SLOW = settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 
 
 @pytest.mark.parametrize("kind", KNOWN, ids=lambda kind: kind.__name__)

@@ -34,6 +34,7 @@ ENCODINGS: dict[str, Callable[[str], str]] = {
     "url, all": lambda value: quote(value, safe=""),
     "url, lower case": lambda value: quote(value, safe="").replace("%2F", "%2f").replace("%3D", "%3d"),
     "form": quote_plus,
+    "url, twice": lambda value: quote(quote(value, safe="")),
     "json": lambda value: json.dumps(value)[1:-1],
     "json, as it is": lambda value: json.dumps(value, ensure_ascii=False)[1:-1],
     "json, slashes": lambda value: json.dumps(value)[1:-1].replace("/", "\\/"),
@@ -262,6 +263,9 @@ def test_the_usual_names_are_secret(name: str) -> None:
         "MONKEY",
         "XDG_SESSION_ID",
         "GIT_ASKPASS",
+        "SESSION_COOKIE_NAME",
+        "OAUTH_TOKEN_URL",
+        "PASSWORD_RESET_URL",
     ],
 )
 def test_names_that_hold_no_secret_are_left_alone(name: str) -> None:
@@ -275,6 +279,16 @@ def test_empty_variables_are_not_named() -> None:
 def test_the_password_inside_a_url_is_a_secret_whatever_the_variable_is_called() -> None:
     environ = {"HTTPS_PROXY": "http://user:p%40ssw0rd-1@proxy:3128", "A_TOKEN": "abc", "B": "https://x/@y"}
     assert secret_values(environ) == ("abc", "p%40ssw0rd-1", "p@ssw0rd-1")
+
+
+def test_a_default_password_that_everybody_knows_hides_no_word_of_the_code() -> None:
+    environ = {
+        "PGPASSWORD": "postgres",
+        "DATABASE_URL": "postgresql://me:postgres@localhost/db",
+        "A_TOKEN": "abc",
+    }
+    assert secret_values(environ) == ("abc",)
+    assert Masker(["postgres"]).mask("postgres") == MASK, "named on purpose it is hidden all the same"
 
 
 def test_a_broken_url_is_no_error() -> None:

@@ -10,9 +10,9 @@ tries it again):
 * It opens, exports (`pi --export FILE OUT.html`), lists and continues what is written here: a leading
   system message, `custom` entries, extra fields in messages and blocks, replies with zero usage.
 * The first line that parses must be the header with a string `id`; lines that do not parse are skipped
-  silently, a last line without LF is taken when it parses, and 1.6.0 adds the missing LF. A stump that was
-  cut in the middle of a line therefore ends up as a broken line inside the file: we skip such lines, too,
-  and say so.
+  silently, a last line without LF is taken when it parses. After a stump, 1.6.0 goes on in a new line, so
+  that a broken line stays inside the file: we skip such lines, too, and say so. 0.74.2 glues its next entry
+  to the stump and loses the branch below it: we find the entry behind the stump, and the branch with it.
 * It walks `parentId` from the last entry without a look at cycles; unknown entry types are kept.
 * Assistant messages need `usage` with a `cost` object, assistant and tool results a `content` array, calls an
   `arguments` object. NaN in a line makes that line unreadable for it.

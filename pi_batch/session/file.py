@@ -18,6 +18,8 @@ MAX_SESSION_BYTES = 512 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A line longer than this is skipped as broken: the largest image is far below it."""
 MAX_WARNINGS = 20
+MAX_STUMP_TRIES = 200
+ENTRY_BEGINS = b'{"type":"'
 BOM = b"\xef\xbb\xbf"
 OWN_KEYS = frozenset({"type", "id", "parentId", "timestamp"})
 
@@ -144,10 +146,28 @@ def _parse_lines(lines: Sequence[bytes], path: str) -> tuple[list[dict[str, Any]
             continue
         value = _object_on(line)
         if value is None:
-            warnings.append(f"{path}:{number}: broken line skipped ({len(line)} bytes)")
-        else:
+            value = _behind_stump(line)
+            what = "stump skipped, the entry behind it kept" if value else "broken line skipped"
+            warnings.append(f"{path}:{number}: {what} ({len(line)} bytes)")
+        if value is not None:
             objects.append(value)
     return objects, warnings
+
+
+def _behind_stump(line: bytes) -> dict[str, Any] | None:
+    """The entry that a writer glued to a line torn before it; None where there is none.
+
+    pi before 1.0 appends so after a crash; the entries that follow hang on this one.
+    """
+    start = 0
+    for _ in range(MAX_STUMP_TRIES):
+        start = line.find(ENTRY_BEGINS, start + 1)
+        if start < 0:
+            return None
+        value = _object_on(line[start:])
+        if value is not None and isinstance(value.get("id"), str) and "parentId" in value:
+            return value
+    return None
 
 
 def _header_of(value: dict[str, Any], path: str) -> Header:

@@ -70,11 +70,26 @@ def test_a_broken_line_in_the_middle_is_skipped_and_said() -> None:
     assert session.warnings == ("s.jsonl:3: broken line skipped (13 bytes)",)
 
 
-def test_an_entry_glued_to_a_stump_is_skipped_and_what_follows_is_read() -> None:
-    glued = b'{"type":"message","id":"c","par' + lines(entry("d", "b"))
-    session = parse_session(GOOD + glued + lines(entry("e", "b")))
-    assert [item.id for item in session.entries] == ["a", "b", "e"]
-    assert len(session.warnings) == 1
+def compact(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("cut", [1, 12, 60, 150])
+def test_an_entry_that_was_glued_to_a_stump_is_kept(cut: int) -> None:
+    stump = compact(user("c", "b", "lost words"))[:cut]
+    glued = stump + compact(user("d", "b", "kept words")) + b"\n"
+    session = parse_session(GOOD + glued + lines(entry("e", "d")), "s.jsonl")
+    assert [item.id for item in active_branch(session)] == ["a", "b", "d", "e"]
+    assert session.warnings == (
+        f"s.jsonl:4: stump skipped, the entry behind it kept ({len(glued) - 1} bytes)",
+    )
+
+
+def test_a_block_inside_a_torn_line_is_no_entry() -> None:
+    torn = compact(user("c", "b", "words"))
+    session = parse_session(GOOD + torn[:-3] + b"\n" + torn[: torn.find(b'{"type":"text"') + 35] + b"\n")
+    assert [item.id for item in session.entries] == ["a", "b"]
+    assert len(session.warnings) == 2
 
 
 def test_warnings_are_few_however_broken_the_file_is() -> None:
