@@ -14,6 +14,23 @@ from pi_batch.errors import UsageError
 TABLE = {
     "replay": "pi_batch.providers.replay:Replay",
     "fake": "pi_batch.providers.fake:Scripted",
+    "anthropic": "pi_batch.providers.anthropic:Anthropic",
+    "openai": "pi_batch.providers.openai_chat:OpenAIChat",
+    "openai-chat": "pi_batch.providers.openai_chat:OpenAIChat",
+    "deepseek": "pi_batch.providers.openai_chat:OpenAIChat",
+    "openrouter": "pi_batch.providers.openai_chat:OpenAIChat",
+    "groq": "pi_batch.providers.openai_chat:OpenAIChat",
+    "mistral": "pi_batch.providers.openai_chat:OpenAIChat",
+    "xai": "pi_batch.providers.openai_chat:OpenAIChat",
+    "together": "pi_batch.providers.openai_chat:OpenAIChat",
+    "fireworks": "pi_batch.providers.openai_chat:OpenAIChat",
+    "cerebras": "pi_batch.providers.openai_chat:OpenAIChat",
+    "moonshot": "pi_batch.providers.openai_chat:OpenAIChat",
+    "zai": "pi_batch.providers.openai_chat:OpenAIChat",
+    "ollama": "pi_batch.providers.openai_chat:OpenAIChat",
+    "llamacpp": "pi_batch.providers.openai_chat:OpenAIChat",
+    "vllm": "pi_batch.providers.openai_chat:OpenAIChat",
+    "lmstudio": "pi_batch.providers.openai_chat:OpenAIChat",
 }
 """Provider name -> "module:Class"; the name is what stands before the first slash of a model."""
 

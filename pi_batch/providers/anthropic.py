@@ -1,0 +1,51 @@
+"""The Messages API: Anthropic's, and servers that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from time import time
+
+from pi_batch.messages import AssistantMessage
+from pi_batch.protocols import Delta, ModelRequest
+from pi_batch.providers.anthropic_stream import MessagesAssembler
+from pi_batch.providers.anthropic_wire import MessagesRules, messages_body, messages_tools
+from pi_batch.providers.catalog import Service
+from pi_batch.providers.encoded import Histories
+from pi_batch.providers.endpoint import Endpoint, messages_url
+from pi_batch.providers.http import HttpClient
+from pi_batch.providers.reply import stream_reply
+
+API_VERSION = "2023-06-01"
+"""Everything sent here is good under 2026-10-21 as well; older servers know only this one."""
+
+
+class Anthropic:
+    """One service at one endpoint, shared by all tasks that use it."""
+
+    def __init__(self, service: Service, endpoint: Endpoint, now: Callable[[], float] = time) -> None:
+        self.name = service.name
+        self._service = service
+        self._endpoint = endpoint
+        self._url = messages_url(endpoint.base_url)
+        self._client = HttpClient(endpoint, {"anthropic-version": API_VERSION})
+        self._histories = Histories()
+        self._now = now
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Delta | AssistantMessage]:
+        """Yield deltas, then the whole message. Raises: ProviderError."""
+        rules = MessagesRules(self.name, request.model)
+        history = self._histories.of((request.session_id, request.model), rules)
+        units = history.encode(request.messages)
+        body = messages_body(request, self._service, units, history.tools(request.tools, messages_tools))
+        assembler = MessagesAssembler(
+            self._endpoint, request.model, history.call_ids, int(self._now() * 1000)
+        )
+        return stream_reply(
+            lambda: self._client.post(self._url, body, timeout_s=request.timeout_s),
+            assembler,
+            self._endpoint,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.close()

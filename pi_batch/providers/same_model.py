@@ -1,0 +1,23 @@
+"""Whether a reply in the history came from the model that is asked now: only then its thinking goes back."""
+
+from __future__ import annotations
+
+import re
+
+from pi_batch.messages import AssistantMessage
+
+_DATE = re.compile(r"(?:[-@]\d{4}-?\d{2}-?\d{2}|-latest)\Z")
+
+
+def is_from(message: AssistantMessage, provider: str, model: str) -> bool:
+    """True when this provider's model wrote the message.
+
+    The name that answers may be dated where the one asked for is not, or the other way round.
+    """
+    if message.provider != provider:
+        return False
+    return message.model == model or _undated(message.model) == _undated(model)
+
+
+def _undated(model: str) -> str:
+    return _DATE.sub("", model)
