@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
@@ -23,11 +23,14 @@ RUN_TOOLS = frozenset({"uv", "poetry", "pipenv", "pdm", "hatch", "rye", "coverag
 EXEC_TOOLS = frozenset({"pnpm", "yarn", "npm", "bundle"})
 """`TOOL exec PROGRAM`."""
 SEPARATORS = frozenset("();<>|&\n")
-VALUE_OPTIONS = frozenset(
-    {"-u", "-C", "-k", "-s", "-W", "-X", "-n", "-p", "--rcfile", "--source", "--include", "--omit", "--with"}
-    | {"--python", "--group", "--extra", "--project", "--directory"}
+# Options whose value is a word of its own.
+PREFIX_VALUES = frozenset({"-u", "-C", "-k", "-s", "-n", "-c"})
+PYTHON_VALUES = frozenset({"-W", "-X"})
+SHELL_VALUES = frozenset({"-o", "+o", "--rcfile", "--init-file"})
+TOOL_VALUES = frozenset(
+    {"--source", "--include", "--omit", "--rcfile", "--with", "--python", "--group", "--extra", "--project"}
+    | {"--directory", "-p", "-C", "-n"}
 )
-"""Options of prefixes, interpreters and run tools whose value is a word of its own."""
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _NUMBER = re.compile(r"[\d.]+[smhd]?")
@@ -97,7 +100,7 @@ def _read(words: Sequence[str], cwd: str, via: tuple[str, ...]) -> Iterator[Invo
     rest = list(words)
     while rest and (rest[0] in PREFIXES or _ASSIGNMENT.match(rest[0])):
         was_prefix = rest.pop(0) in PREFIXES
-        rest = _without_options(rest, numbers=True) if was_prefix else rest
+        rest = _without_options(rest, PREFIX_VALUES, numbers=True) if was_prefix else rest
     if not rest:
         return
     program, arguments = posixpath.basename(rest[0]), rest[1:]
@@ -117,7 +120,7 @@ def _read(words: Sequence[str], cwd: str, via: tuple[str, ...]) -> Iterator[Invo
 
 
 def _read_tool(arguments: Sequence[str], cwd: str, via: tuple[str, ...]) -> Iterator[Invocation]:
-    rest = _without_options(arguments[1:], stop_at="-m")
+    rest = _without_options(arguments[1:], TOOL_VALUES, stop_at="m")
     if rest[:1] == ["-m"] or (rest and rest[0].endswith(".py")):
         rest = ["python", *rest]
     yield from _read(rest, cwd, via)
@@ -129,13 +132,13 @@ def _read_shell(program: str, words: Sequence[str], cwd: str, via: tuple[str, ..
             inner = f"cd {shlex.quote(cwd)}\n{words[at + 1]}" if cwd else words[at + 1]
             yield from invocations(inner)
             return
-    rest = _without_options([word for word in words[1:] if word != "pipefail"])
+    rest = _without_options(words[1:], SHELL_VALUES)
     script = _in_tree(rest[0], cwd) if rest else None
     yield Invocation(program, tuple(words), cwd, script, via)
 
 
 def _read_python(program: str, words: Sequence[str], cwd: str, via: tuple[str, ...]) -> Invocation:
-    rest = _without_options(words[1:], stop_at="-mc")
+    rest = _without_options(words[1:], PYTHON_VALUES, stop_at="mc")
     if len(rest) > 1 and rest[0].startswith("-") and rest[0].endswith("m"):
         module = rest[1].split(".")[0] if rest[1].startswith("unittest.") else rest[1]
         if module == "coverage" and rest[2:3] == ["run"]:
@@ -146,16 +149,18 @@ def _read_python(program: str, words: Sequence[str], cwd: str, via: tuple[str, .
     return Invocation(program, tuple(words), cwd, script, via)
 
 
-def _without_options(words: Sequence[str], *, stop_at: str = "", numbers: bool = False) -> list[str]:
-    """The words from the first that is no option; `stop_at` names short options that end the search."""
+def _without_options(
+    words: Sequence[str], with_value: Collection[str], *, stop_at: str = "", numbers: bool = False
+) -> list[str]:
+    """The words from the first that is no option; short options ending in `stop_at` end the search."""
     at = 0
     while at < len(words):
         word = words[at]
-        if word.startswith("-") and len(word) > 1:
-            if stop_at and not word.startswith("--") and word[-1] in stop_at.strip("-"):
+        if len(word) > 1 and word[0] in "-+":
+            if not word.startswith("--") and word[-1] in stop_at:
                 break
-            at += 2 if word in VALUE_OPTIONS else 1
-        elif (numbers and _NUMBER.fullmatch(word)) or (numbers and _ASSIGNMENT.match(word)):
+            at += 2 if word in with_value else 1
+        elif numbers and (_NUMBER.fullmatch(word) or _ASSIGNMENT.match(word)):
             at += 1
         else:
             break

@@ -138,7 +138,8 @@ def _missing_program(command: str, output: Output) -> str | None:
     """The program that the shell did not find, if the command itself names it and no path leads to it."""
     for call in invocations(command):
         program = call.words[0]
-        if "/" not in program and output.ends_with(f"{program}: command not found".encode()):
+        said = (f"{program}: command not found".encode(), f"{program}: not found".encode())
+        if "/" not in program and any(map(output.ends_with, said)):
             return program
     return None
 

@@ -123,8 +123,6 @@ def _mismatch(schema: JsonObject, value: Any) -> str:
         raise VerificationError(f"output.schema: {problem.json_path}: {problem.message}") from problem
     except (Unresolvable, RecursionError) as problem:
         raise VerificationError(f"output.schema: a reference leads nowhere: {problem}") from problem
-    except re.error as problem:
-        raise VerificationError(f"output.schema: {problem.pattern!r} is no pattern: {problem}") from problem
     shown = [f"{error.json_path}: {error.message}" for error in found[:MAX_PROBLEMS]]
     more = f" and {len(found) - MAX_PROBLEMS} more" if len(found) > MAX_PROBLEMS else ""
     return f"the final answer does not match output.schema: {'; '.join(shown)}{more}" if shown else ""
