@@ -1,0 +1,129 @@
+"""A user's repository, read and never written.
+
+The repository is found by looking for `.git` upwards, as git does, and is then named to every git call:
+who owns it, `core.worktree` and `core.bare` do not matter, and no call discovers another one. Nothing is
+cloned from it: a clone would run upload-pack inside it, with its config.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pi_batch.errors import WorkspaceError
+from pi_batch.workspaces.git import Git, Place
+from pi_batch.workspaces.layout import common_directory, repository_of
+
+_FALSE = frozenset({"false", "no", "off", "0", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit as far as a start needs it."""
+
+    oid: str
+    tree: str
+    time_s: int
+    """Of its committer, since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A work tree and its repository."""
+
+    top: Path
+    git_dir: Path
+    objects: Path
+    object_format: str
+    branch: bytes | None
+    """refs/heads/NAME; None when HEAD is detached."""
+    head: Commit | None
+    """None before the first commit."""
+    refs: Mapping[bytes, str]
+    """Branches, tags and remote-tracking branches."""
+    symbolic: Mapping[bytes, bytes]
+    shallow: bytes
+    exclude: bytes
+    trusts_exec_bit: bool
+
+    @property
+    def place(self) -> Place:
+        """For git calls that read it."""
+        return Place(self.git_dir, self.top)
+
+
+def find_top(source: Path) -> Path | None:
+    """The work tree that a directory belongs to; None when it belongs to none.
+
+    Raises: WorkspaceError for a bare repository and for the inside of a `.git`.
+    """
+    if ".git" in source.parts:
+        raise WorkspaceError(f"{source}: is inside a repository's .git; name its work tree")
+    for directory in (source, *source.parents):
+        dot_git = directory / ".git"
+        if dot_git.is_file() or os.path.lexists(dot_git / "HEAD"):
+            return directory
+    if all(os.path.lexists(source / name) for name in ("HEAD", "objects", "refs")):
+        raise WorkspaceError(f"{source}: is a bare repository, without files to work on; clone it first")
+    return None
+
+
+async def read_checkout(git: Git, top: Path) -> Checkout:
+    """Read what a start needs to know of a repository. Raises: WorkspaceError with git's own words."""
+    git_dir = repository_of(top)
+    common = common_directory(git_dir)
+    place = Place(git_dir, top)
+    object_format = (await git.run(place, "rev-parse", "--show-object-format")).stdout.decode().strip()
+    refs, symbolic = await _read_refs(git, place)
+    target = (await git.run(place, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).stdout.strip()
+    branch = target if target.startswith(b"refs/heads/") else None
+    filemode = await git.run(place, "config", "--local", "--includes", "core.filemode", accepted=(0, 1))
+    return Checkout(
+        top=top,
+        git_dir=git_dir,
+        objects=common / "objects",
+        object_format=object_format,
+        branch=branch,
+        head=await _read_head(git, place),
+        refs=refs,
+        symbolic=symbolic,
+        shallow=_content(common / "shallow"),
+        exclude=_content(common / "info" / "exclude"),
+        trusts_exec_bit=filemode.stdout == b"" or filemode.stdout.decode().strip().lower() not in _FALSE,
+    )
+
+
+async def _read_refs(git: Git, place: Place) -> tuple[dict[bytes, str], dict[bytes, bytes]]:
+    line = "--format=%(objectname)%00%(refname)%00%(symref)"
+    kinds = ("refs/heads", "refs/tags", "refs/remotes")
+    refs: dict[bytes, str] = {}
+    symbolic: dict[bytes, bytes] = {}
+    for record in (await git.run(place, "for-each-ref", line, *kinds)).stdout.split(b"\n"):
+        if not record:
+            continue
+        oid, name, target = record.split(b"\0")
+        if target:
+            symbolic[name] = target
+        else:
+            refs[name] = oid.decode("ascii")
+    return refs, symbolic
+
+
+async def _read_head(git: Git, place: Place) -> Commit | None:
+    oid = (
+        (await git.run(place, "rev-parse", "-q", "--verify", "HEAD", accepted=(0, 1))).stdout.decode().strip()
+    )
+    if not oid:
+        return None
+    header = (await git.run(place, "cat-file", "commit", oid)).stdout.partition(b"\n\n")[0]
+    fields = dict(line.split(b" ", 1) for line in header.split(b"\n") if line[:1] != b" ")
+    return Commit(oid, fields[b"tree"].decode("ascii"), int(fields[b"committer"].split(b" ")[-2]))
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,67 @@
+"""Names of files: which never count as new, which git cannot hold, how they look in a report.
+
+Names are bytes here: relative to a top, with slashes, any byte but NUL.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+BY_PRODUCTS = (
+    "__pycache__/",
+    "*.pyc",
+    ".pytest_cache/",
+    ".mypy_cache/",
+    ".ruff_cache/",
+    ".hypothesis/",
+    ".tox/",
+    ".nox/",
+    "node_modules/",
+    ".venv/",
+    "venv/",
+    "*.egg-info/",
+    ".pi-batch/",
+    ".DS_Store",
+    ".coverage",
+)
+"""Ignore patterns for files that are in no commit."""
+
+_BY_PRODUCT_DIRECTORIES = frozenset(p[:-1].encode() for p in BY_PRODUCTS if p[-1] == "/" and p[0] != "*")
+_BY_PRODUCT_FILES = frozenset(p.encode() for p in BY_PRODUCTS if p[-1] != "/" and p[0] != "*")
+
+
+def is_by_product(path: bytes) -> bool:
+    """Whether the path of a file matches `BY_PRODUCTS`."""
+    *directories, name = path.split(b"/")
+    return (
+        name in _BY_PRODUCT_FILES
+        or name.endswith(b".pyc")
+        or any(part in _BY_PRODUCT_DIRECTORIES or part.endswith(b".egg-info") for part in directories)
+    )
+
+
+def is_storable(path: bytes) -> bool:
+    """Whether git takes this path into a tree: no `.git` in it, nor what other disks take for one."""
+    return not any(_is_dot_git(part) for part in path.lower().split(b"/"))
+
+
+def _is_dot_git(part: bytes) -> bool:
+    return part.split(b":")[0].rstrip(b" .") in {b".git", b"git~1"}
+
+
+def shown(names: Iterable[bytes], limit: int = 3) -> str:
+    """A few names for a message."""
+    some = [repr(display(name)) for name in names]
+    more = len(some) - limit
+    return ", ".join(some[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def display(path: bytes) -> str:
+    r"""A path for reports: UTF-8 as it is, any other byte as `\xNN`, so that distinct names stay so."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def relative_to_workspace(path: bytes, prefix: bytes) -> bytes:
+    """A path from the repository's root as seen from the workspace: `../x` for what lies beside it."""
+    return posixpath.relpath(b"/" + path, b"/" + prefix) if prefix else path

@@ -1,0 +1,1 @@
+"""Workspaces, on real directories and with the real git."""
