@@ -119,12 +119,16 @@ def keep_head(text: str, max_bytes: int, measure: Measure = utf8_bytes) -> str:
 
 
 def keep_tail(text: str, max_bytes: int, measure: Measure = utf8_bytes) -> str:
-    """The end of a text, with a first line that says that more was left out; whole if it fits."""
+    """The end of a text, with a first line that says that more was left out; whole if it fits.
+
+    Begins with a whole line where one fits.
+    """
     if measure(text) <= max_bytes:
         return text
-    return BEGINNING_LEFT_OUT + _shrunk(
-        text, max_bytes - utf8_bytes(BEGINNING_LEFT_OUT), measure, from_end=True
-    )
+    room = max_bytes - utf8_bytes(BEGINNING_LEFT_OUT)
+    kept = _shrunk(text, room, measure, from_end=True)
+    whole_lines = kept.partition("\n")[2]
+    return BEGINNING_LEFT_OUT + (whole_lines if whole_lines.strip() else kept)
 
 
 def _shrunk(text: str, max_bytes: int, measure: Measure, *, from_end: bool) -> str:

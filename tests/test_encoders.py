@@ -191,6 +191,12 @@ def test_a_cut_says_that_there_was_more() -> None:
     assert keep_tail("é" * 100, 60) == BEGINNING_LEFT_OUT + "é" * 13
 
 
+def test_a_tail_begins_with_a_whole_line_where_one_fits() -> None:
+    text = "".join(f"line {number}\n" for number in range(100))
+    assert keep_tail(text, 60) == f"{BEGINNING_LEFT_OUT}line 97\nline 98\nline 99\n"
+    assert keep_tail("x" * 100 + "\n", 60).endswith("xxx\n")
+
+
 def test_no_room_leaves_the_note_alone() -> None:
     assert keep_head("x" * 100, 0) == REST_LEFT_OUT
     assert keep_tail("x" * 100, 0) == BEGINNING_LEFT_OUT
