@@ -79,6 +79,8 @@ class Protection:
         found: set[str] = set()
         for file in files:
             for path in {file.path, file.old_path or file.path}:
+                if path.startswith("../"):
+                    continue  # beside the workspace: no clean copy puts it back
                 if named(path) or (file.status != "added" and all_of_it(path)):
                     found.add(path)
         return tuple(sorted(found))

@@ -109,18 +109,21 @@ async def observed(
         result = VerificationResult(name, command, None, False, duration_s, context.attempt)
         return masked(replace(result, message=one_line(reason.message), error=reason), parts.mask)
 
+    reason = RunError("internal", "the check ended without a judgement")
+    judgement: Judgement | None = None
     try:
         judgement = await verifier.verify(check, context)
         judgement = replace(judgement, result=masked(judgement.result, parts.mask))
     except (VerificationError, OSError) as error:
         judgement = Judgement(without_judgement(RunError("verification", one_line(str(error)))))
     except PiBatchError as error:
-        emit_end(parts, phase, without_judgement(RunError(error.kind, one_line(str(error)))))
+        reason = RunError(error.kind, one_line(str(error)))
         raise
     except asyncio.CancelledError:
-        emit_end(parts, phase, without_judgement(RunError("cancelled", "cancelled while it ran")))
+        reason = RunError("cancelled", "cancelled while it ran")
         raise
-    emit_end(parts, phase, judgement.result)
+    finally:
+        emit_end(parts, phase, judgement.result if judgement else without_judgement(reason))
     return judgement
 
 

@@ -21,7 +21,7 @@ def feedback(
 
     `logs` is the directory of the checks' logs.
     """
-    parts = ["Your work was checked in a clean copy and did not pass."]
+    parts = ["Your work was checked and did not pass."]
     parts += [_failure(result, logs) for result in results if not result.passed]
     if restored:
         more = f"\n- and {len(restored) - MAX_PATHS} more" if len(restored) > MAX_PATHS else ""
