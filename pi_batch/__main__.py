@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pi_batch.cli.main import cli, show_error, show_usage_error
+from pi_batch.cli.main import cli, show_defect, show_error, show_usage_error
 from pi_batch.errors import PiBatchError
 
 
@@ -26,6 +26,8 @@ def main() -> None:
         code = _broken_pipe()
     except KeyboardInterrupt:
         code = 130
+    except Exception as error:  # noqa: BLE001 -- a defect outside any task: exit code 1 would say "failed"
+        code = show_defect(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
-from pi_batch.cli.options import output_options, reserved_options, selection_options
-from pi_batch.cli.run import run_options
+from pi_batch.cli.options import output_options, reserved_options, run_options, selection_options
 
 
 @click.command(
@@ -31,5 +31,5 @@ def command(prompt: str, output_format: str, **flags: Any) -> int:
     from pi_batch.wiring.run import run_prompt
 
     if prompt == "-":
-        prompt = click.get_text_stream("stdin").read()
+        prompt = sys.stdin.read()
     return run_prompt(prompt, run_options(flags), output_format)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import sys
+import traceback
 from importlib import import_module
 from typing import NamedTuple
 
@@ -92,3 +94,12 @@ def show_error(error: PiBatchError) -> int:
     for line in str(error).split("\n"):
         print(f"pi-batch: {line}", file=sys.stderr)  # noqa: T201 -- this is the program's voice
     return error.exit_code
+
+
+def show_defect(error: Exception) -> int:
+    """Say that this program is at fault; the traceback is shown to who asks for it."""
+    text = " ".join(str(error).split())
+    print(f"pi-batch: internal error: {type(error).__name__}: {text}", file=sys.stderr)  # noqa: T201
+    if logging.getLogger("pi_batch").isEnabledFor(logging.DEBUG):
+        traceback.print_exception(error)
+    return 3

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pi_batch.errors import UsageError
+
+if TYPE_CHECKING:
+    from pi_batch.wiring.options import RunOptions
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -156,3 +159,28 @@ def parse_inputs(pairs: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"-i {pair!r}: need KEY=VALUE")
         inputs[key] = value
     return inputs
+
+
+def run_options(flags: Mapping[str, Any]) -> RunOptions:
+    """The flags of `run` and `exec` as options for the wiring."""
+    from pi_batch.wiring.options import RunOptions
+
+    return RunOptions(
+        models=flags["models"],
+        inputs=parse_inputs(flags["inputs"]),
+        filters=flags["filters"],
+        repeat=flags["repeat"],
+        max_turns=flags["max_turns"],
+        max_tokens=flags["max_tokens"],
+        max_cost_usd=flags["max_cost_usd"],
+        max_wall_s=flags["max_wall_s"],
+        sandbox=flags["sandbox"],
+        jobs=flags["jobs"],
+        output=flags["output"],
+        junit=flags["junit"],
+        json_file=flags["json_file"],
+        markdown=flags["markdown"],
+        secrets=flags["secrets"],
+        events=flags["events"],
+        quiet=flags["quiet"],
+    )

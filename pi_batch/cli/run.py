@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from pi_batch.cli.options import output_options, parse_inputs, reserved_options, selection_options
+from pi_batch.cli.options import output_options, reserved_options, run_options, selection_options
 
 
 @click.command("run", epilog="Example: pi-batch run tasks/ -m anthropic/claude-sonnet-5 --max-cost-usd 2")
@@ -31,29 +30,3 @@ def command(specs: tuple[str, ...], trust: str | None, **flags: Any) -> int:
     from pi_batch.wiring.run import run
 
     return run(specs, run_options(flags))
-
-
-def run_options(flags: dict[str, Any]) -> Any:
-    """The flags of `run` and `exec` as options for the wiring."""
-    from pi_batch.wiring.options import RunOptions
-
-    output: Path | None = flags["output"]
-    return RunOptions(
-        models=flags["models"],
-        inputs=parse_inputs(flags["inputs"]),
-        filters=flags["filters"],
-        repeat=flags["repeat"],
-        max_turns=flags["max_turns"],
-        max_tokens=flags["max_tokens"],
-        max_cost_usd=flags["max_cost_usd"],
-        max_wall_s=flags["max_wall_s"],
-        sandbox=flags["sandbox"],
-        jobs=flags["jobs"],
-        output=output,
-        junit=flags["junit"],
-        json_file=flags["json_file"],
-        markdown=flags["markdown"],
-        secrets=flags["secrets"],
-        events=flags["events"],
-        quiet=flags["quiet"],
-    )

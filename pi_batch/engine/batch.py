@@ -11,10 +11,10 @@ from pi_batch import __version__
 from pi_batch.budget import Ledger
 from pi_batch.engine.stream import Stream
 from pi_batch.engine.task import TaskParts, limits, run_task, task_start
-from pi_batch.errors import LogWriteError, PiBatchError
+from pi_batch.errors import LogWriteError
 from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
 from pi_batch.protocols import Clock, Sink
-from pi_batch.results import BatchResult, BudgetAmounts, RunError
+from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.spec import Plan, PlannedTask
 from pi_batch.times import iso_utc
 
@@ -115,18 +115,7 @@ class Batch:
         def emit(event: Event) -> None:
             self._stream.emit(key, event)
 
-        try:
-            parts = self._parts.open_task(task)
-        except PiBatchError as error:
-            self._fail(task, RunError(error.kind, str(error)))
-            return
-        await run_task(parts, self._ledger, emit, self._clock)
-
-    def _fail(self, task: PlannedTask, error: RunError) -> None:
-        """A task whose parts could not be made."""
-        key = task.planned.key
-        self._stream.emit(key, task_start(task, self._clock))
-        self._stream.emit(key, TaskEnd(0.0, 0.0, BudgetAmounts(), error=error))
+        await run_task(task, self._parts.open_task, self._ledger, emit, self._clock)
 
     def _skip(self, task: PlannedTask, reason: str) -> None:
         key = task.planned.key

@@ -22,6 +22,10 @@ class Mask(Protocol):
         """The text without them."""
         ...
 
+    def mask_bytes(self, data: bytes) -> bytes:
+        """The bytes without them."""
+        ...
+
     def mask_json(self, value: Any) -> Any:
         """The JSON value without them."""
         ...

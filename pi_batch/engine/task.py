@@ -24,7 +24,7 @@ from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import Requester, RetryPolicy
 from pi_batch.engine.tool_calls import Door, Emit, Rules
 from pi_batch.engine.verification import Judge, JudgeParts, Verdict
-from pi_batch.errors import PiBatchError, WorkspaceError
+from pi_batch.errors import PiBatchError, PolicyError
 from pi_batch.events import TaskEnd, TaskStart, Warned, WorkspaceReady
 from pi_batch.files import write_atomic
 from pi_batch.messages import ToolDeclaration
@@ -83,14 +83,16 @@ def task_start(task: PlannedTask, clock: Clock) -> TaskStart:
     return TaskStart(iso_utc(clock.time()), limits(spec.budget), task.settings, has_checks)
 
 
-async def run_task(parts: TaskParts, suite: Ledger, emit: Emit, clock: Clock) -> None:
+async def run_task(
+    task: PlannedTask, open_parts: Callable[[PlannedTask], TaskParts], suite: Ledger, emit: Emit, clock: Clock
+) -> None:
     """Run one task to its `task_end`. Raises: asyncio.CancelledError, after the end is recorded."""
-    run = _TaskRun(parts, suite, emit, clock)
+    run = _TaskRun(task, suite, emit, clock)
     started_s = clock.monotonic()
-    emit(task_start(parts.planned, clock))
+    emit(task_start(task, clock))
     cancelled: asyncio.CancelledError | None = None
     try:
-        await run.go()
+        await run.go(open_parts(task))
     except asyncio.CancelledError as error:
         cancelled = error
         run.error = RunError("cancelled", "cancelled while it ran")
@@ -98,7 +100,7 @@ async def run_task(parts: TaskParts, suite: Ledger, emit: Emit, clock: Clock) ->
         run.error = RunError(error.kind, str(error))
     except Exception as error:  # noqa: BLE001 -- the one broad except: no defect ends the other tasks
         run.error = RunError("internal", f"{type(error).__name__}: {error}")
-        _record_defect(parts.task_dir, error)
+        run.record_defect(error)
     await run.finish()
     emit(run.end(clock.monotonic() - started_s))
     if cancelled is not None:
@@ -108,9 +110,10 @@ async def run_task(parts: TaskParts, suite: Ledger, emit: Emit, clock: Clock) ->
 class _TaskRun:
     """The facts of one task while they come together."""
 
-    def __init__(self, parts: TaskParts, suite: Ledger, emit: Emit, clock: Clock) -> None:
-        self._parts = parts
-        self._spec = parts.planned.spec
+    _parts: TaskParts
+
+    def __init__(self, task: PlannedTask, suite: Ledger, emit: Emit, clock: Clock) -> None:
+        self._spec = task.spec
         self._emit = emit
         self._clock = clock
         self._ledger = Ledger(limits(self._spec.budget), clock, suite)
@@ -125,8 +128,9 @@ class _TaskRun:
         self._skip_reason: str | None = None
         self.error: RunError | None = None
 
-    async def go(self) -> None:
+    async def go(self, parts: TaskParts) -> None:
         """Everything up to the verdict."""
+        self._parts = parts
         judge = await self._open()
         await judge.setup()
         reason = await judge.precheck()
@@ -140,7 +144,8 @@ class _TaskRun:
 
     async def finish(self) -> None:
         """Write the patch and the answer, empty the sandbox, remove the copies; never raises."""
-        await self._keep_result()
+        if self._is_open:
+            await self._keep_result()
         try:
             await self._stack.aclose()
         except (PiBatchError, OSError) as error:
@@ -162,6 +167,15 @@ class _TaskRun:
             patch=self._patch_name,
             structured_output=verdict.structured_output if verdict else None,
         )
+
+    def record_defect(self, error: Exception) -> None:
+        """Keep the traceback for whoever mends the defect: in a file, never on a terminal."""
+        text = "".join(traceback.format_exception(error))
+        log.debug("internal error", exc_info=error)
+        if self._is_open:
+            with suppress(OSError):
+                path = self._parts.task_dir / "internal-error.log"
+                path.write_text(self._parts.mask.mask(text), encoding="utf-8", errors="replace")
 
     # --- before the agent ---
 
@@ -286,13 +300,13 @@ class _TaskRun:
     async def _keep_result(self) -> None:
         """The patch and the answer; what can't be had is said."""
         try:
-            if self._changes is None and self._is_open:
+            if self._changes is None:
                 self._changes = await self._parts.workspace.changes(self._spec.protect)
             self._write_patch()
             self._write_answer()
         except (PiBatchError, OSError) as error:
             if self.error is None:
-                kind = error.kind if isinstance(error, WorkspaceError) else "internal"
+                kind = error.kind if isinstance(error, PiBatchError) else "internal"
                 self.error = RunError(kind, str(error))
             else:
                 self._emit(Warned(str(error)))
@@ -300,6 +314,8 @@ class _TaskRun:
     def _write_patch(self) -> None:
         if self._changes is None or not self._changes.patch:
             return
+        if self._parts.mask.mask_bytes(self._changes.patch) != self._changes.patch:
+            raise PolicyError("the patch holds a secret value: it is withheld")
         name = "changes.patch" if self.error is None else "changes.partial.patch"
         write_atomic(self._parts.task_dir / name, self._changes.patch)
         self._patch_name = f"{self._parts.task_dir_name}/{name}"
@@ -315,11 +331,3 @@ class _TaskRun:
 def _may_go_on(outcome: AgentOutcome) -> bool:
     """True when another attempt makes sense: no limit ended this one, and it did not go round in circles."""
     return outcome.stop in ("completed", "model_error")
-
-
-def _record_defect(task_dir: Path, error: Exception) -> None:
-    """Keep the traceback for whoever mends the defect: in a file, never on a terminal."""
-    text = "".join(traceback.format_exception(error))
-    log.debug("internal error", exc_info=error)
-    with suppress(OSError):
-        (task_dir / "internal-error.log").write_text(text, encoding="utf-8", errors="replace")

@@ -14,13 +14,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from pi_batch.encoders import workflow_safe
 from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.protocols import Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.json import result_json
+from pi_batch.reports.masked import masked
 from pi_batch.reports.table import Table
-from pi_batch.reports.write import write_run_reports
+from pi_batch.reports.write import ReportWriter
 from pi_batch.results import BatchResult
 from pi_batch.sinks.event_log import EventLog
 from pi_batch.sinks.progress import Progress
@@ -56,7 +58,8 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     if output_format == "json" and result is not None:
         print(result_json(result))  # noqa: T201 -- the result is what stdout is for
     elif output_format == "text" and not options.events and result is not None:
-        print(result.answer or f"({result.outcome}: {result.reason})")  # noqa: T201
+        text = result.answer or f"({result.outcome}: {result.reason})"
+        print(workflow_safe(text) if around.is_github_actions else text)  # noqa: T201 -- as above
     if result is not None and result.outcome in ("failed", "error"):
         print(f"pi-batch: {result.outcome}: {result.reason}", file=sys.stderr)  # noqa: T201
     return batch.exit_code
@@ -90,11 +93,11 @@ def _run_plan(
             plan=plan,
             open_task=maker.open,
             sinks=tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events)),
-            write_reports=lambda result: write_run_reports(run_dir, result, extra, around.cwd, mask),
+            write_reports=ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask).write,
             clock=clock,
         )
         batch = Batch(parts)
-        return run_dir, asyncio.run(_until_done(batch))
+        return run_dir, masked(asyncio.run(_until_done(batch)), mask)
 
 
 async def _until_done(batch: Batch) -> BatchResult:

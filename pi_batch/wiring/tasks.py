@@ -10,6 +10,7 @@ from typing import Any
 from pi_batch import sandboxes, verifiers, workspaces
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task import TaskParts
+from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.errors import LogWriteError
 from pi_batch.permissions import check_call
@@ -46,10 +47,15 @@ class TaskMaker:
         opened = open_model(planned.model, key, self.around.environ, lambda text: self.warn(key, text))
         tools = tools_of(spec)
         source = Path(planned.spec_dir) / spec.workspace.path
-        workspace_class = workspaces.load(spec.workspace.isolation)
         return TaskParts(
             planned=planned,
-            workspace=workspace_class(source, state_dir, spec.workspace.include_uncommitted),
+            workspace=workspaces.open_workspace(
+                spec.workspace.isolation,
+                source,
+                state_dir,
+                spec.workspace.include_uncommitted,
+                self.around.home,
+            ),
             make_sandbox=lambda: _make_sandbox(spec),
             port=opened.port,
             bind_workspace=opened.bind_workspace,
@@ -59,8 +65,8 @@ class TaskMaker:
             make_rules=lambda workspace: PermissionRules(spec.permissions, workspace),
             mask=self.mask,
             make_env=lambda scratch: child_environment(self.around.environ, spec.permissions.env, scratch),
-            make_judge=verifiers.make_judge,
-            open_session=self._open_session,
+            make_judge=lambda parts: Judge(parts, verifiers.make_all()),
+            open_session=lambda path, cwd: self._open_session(key, path, cwd),
             system_prompt=lambda workspace: self._system_prompt(spec, source, workspace),
             task_dir=task_dir,
             task_dir_name=f"tasks/{task_dir.name}",
@@ -76,8 +82,11 @@ class TaskMaker:
             raise LogWriteError(f"{task_dir}: cannot be made: {error.strerror or error}") from error
         return task_dir
 
-    def _open_session(self, path: Path, source: str) -> SessionLog:
-        return SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask)
+    def _open_session(self, key: str, path: Path, source: str) -> SessionLog:
+        session = SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask)
+        for text in session.warnings:
+            self.warn(key, text)
+        return session
 
     def _system_prompt(self, spec: TaskSpec, source: Path, workspace: str) -> str:
         home = self.around.home
