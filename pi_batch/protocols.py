@@ -252,9 +252,12 @@ class Tool(Protocol):
 
     name: str
     description: str
-    arguments: type[BaseModel]
-    """Its JSON Schema is what the model sees; aliases are accepted, not shown."""
     is_read_only: bool
+
+    @property
+    def arguments(self) -> type[BaseModel]:
+        """Its JSON Schema is what the model sees; aliases are accepted, not shown."""
+        ...
 
     def written_paths(self, arguments: Any) -> tuple[str, ...]:
         """Paths as the model spelled them, for queueing writers by real path; bash: ()."""
