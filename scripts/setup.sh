@@ -45,7 +45,7 @@ if ! "$python" -m venv .venv 2>/dev/null; then
     install_packages "python$version-venv"
     "$python" -m venv .venv
 fi
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' || {
+.venv/bin/python -m pip install -qq --disable-pip-version-check -e '.[dev]' || {
     say "pip could not install the dependencies (see above)"
     exit 1
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pi_batch.engine.limiter import Limiter
 from pi_batch.messages import Usage
 from pi_batch.protocols import Provider
 
@@ -27,6 +28,8 @@ class ModelPort:
     """(input tokens, output tokens) -> USD, the dearest case: what a request is reserved at."""
     cost_usd: Callable[[str, Usage], float | None] = lambda _model, _usage: None
     """(model that answered, usage) -> USD of a reply that names no cost itself; None: unknown."""
+    limiter: Limiter = field(default_factory=Limiter)
+    """Shared by all tasks that use the same endpoint."""
     retries_empty: bool = True
     """False for a recording: an empty reply there is what was recorded."""
     warnings: Callable[[], tuple[str, ...]] = tuple

@@ -65,14 +65,17 @@ class Requester:
         """
         tries = shaky = 0
         while True:
-            waited_from = self.clock.monotonic()
+            waited_from_s = self.clock.monotonic()
             reservation = await self.ledger.reserve(need)
-            self.on_wait(self.clock.monotonic() - waited_from)
             tries += 1
+            is_begun = False
             try:
-                on_reserved(reservation)
-                self.emit(MessageStart("assistant"))
-                reply = await self._one_try(make_request(reservation))
+                async with self.port.limiter.slot():
+                    self.on_wait(self.clock.monotonic() - waited_from_s)
+                    on_reserved(reservation)
+                    is_begun = True
+                    self.emit(MessageStart("assistant"))
+                    reply = await self._one_try(make_request(reservation))
                 self._refuse_empty(reply, tries, shaky)
             except ProviderError as error:
                 self._settle_failure(reservation, error)
@@ -81,7 +84,8 @@ class Requester:
                 continue
             except BaseException:
                 self.ledger.release(reservation)
-                self._emit_lost("aborted", Usage(), 0.0)
+                if is_begun:
+                    self._emit_lost("aborted", Usage(), 0.0)
                 raise
             return self._settle(reservation, reply)
 
