@@ -40,6 +40,8 @@ _CHECK_WORD = re.compile(
     r"(?:^|[^a-z])(?:run[-_]?)?(?:tests?|checks?|verify|validate|ci|lint|spec|e2e|smoke)(?:[^a-z]|$)",
     re.IGNORECASE,
 )
+_TEST_DIRECTORIES = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing"})
+_REPEATING = frozenset({"for", "while", "until", "xargs", "parallel", "find", "eval", "watch"})
 _TEST_FILE = re.compile(r"^test_.*\.py$|_test\.(?:py|go)$|\.(?:test|spec)\.[cm]?[jt]sx?$|^tests?\.py$")
 
 
@@ -121,6 +123,17 @@ def executes(call: Invocation, path: str | None) -> bool:
 def is_test_file(path: str) -> bool:
     """True when a file's name is one that runners collect tests from."""
     return _TEST_FILE.search(posixpath.basename(path)) is not None
+
+
+def is_test_path(path: str) -> bool:
+    """True for test files, and for whatever lies in a directory of tests."""
+    return is_test_file(path) or bool(_TEST_DIRECTORIES.intersection(path.lower().split("/")[:-1]))
+
+
+def runs_pytest_once(command: str) -> bool:
+    """True when a command starts pytest by name, once, and nothing else that may run tests."""
+    calls = [call for call in invocations(command) if may_run(call) or call.program in _REPEATING]
+    return [named_runner(call) for call in calls] == ["pytest"]
 
 
 def is_check_script(path: str) -> bool:

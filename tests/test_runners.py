@@ -9,9 +9,11 @@ from pi_batch.runners import (
     executes,
     expects_tests,
     is_test_file,
+    is_test_path,
     may_run_family,
     may_run_tests,
     named_runners,
+    runs_pytest_once,
 )
 
 
@@ -111,3 +113,25 @@ def test_test_files_are_known_by_their_names() -> None:
     names = ["tests/test_a.py", "a_test.go", "x/a.test.tsx", "b.spec.js", "tests.py"]
     assert all(map(is_test_file, names))
     assert not any(map(is_test_file, ["latest.py", "contest.go", "tests/data.json", "conftest.py"]))
+
+
+def test_directories_of_tests_hold_tests() -> None:
+    assert all(map(is_test_path, ["tests/data.json", "src/__tests__/a.js", "Test/x", "a/test_b.py"]))
+    assert not any(map(is_test_path, ["src/tests.txt", "contests/a.py", "calc.py"]))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("pytest -q", True),
+        ("cd sub && python -m pytest | tee log", True),
+        ("pytest a && pytest b", False),
+        ("make test", False),
+        ("./prepare.sh && pytest", False),
+        ("for x in a b; do pytest $x; done", False),
+        ("find . -name 'test_*.py' | xargs pytest", False),
+        ("echo pytest", False),
+    ],
+)
+def test_it_is_known_when_pytest_runs_just_once(command: str, expected: bool) -> None:
+    assert runs_pytest_once(command) is expected

@@ -16,11 +16,18 @@ from pi_batch.errors import VerificationError
 from pi_batch.invocations import invocations
 from pi_batch.protocols import CheckContext, Completed, Judgement, TestEvidence
 from pi_batch.results import RunError, VerificationResult
-from pi_batch.runners import expects_tests, may_run_tests, named_runners
+from pi_batch.runners import (
+    expects_tests,
+    may_run_family,
+    may_run_tests,
+    named_runners,
+    runs_pytest_once,
+)
 from pi_batch.spec import Check
 from pi_batch.text import one_line
 from pi_batch.verifiers.comparison import combined, problems, totals
 from pi_batch.verifiers.evidence import RUNNERS, Collector
+from pi_batch.verifiers.go_flags import with_names
 from pi_batch.verifiers.output import Output, write_log
 from pi_batch.verifiers.pytest_report import REFUSED, read_report, with_report
 from pi_batch.verifiers.sections import changed_sections
@@ -96,7 +103,8 @@ async def _run(check: Check, context: CheckContext) -> _Run:
         return await _run_once(check, context, context.env, None)
     report = f"{context.scratch}/report-{secrets.token_hex(8)}.xml"
     env = with_report(context.env, report, is_counting=context.is_counting)
-    env["GOFLAGS"] = f"{env.get('GOFLAGS', '')} -v".strip()
+    if may_run_family(invocations(check.run), "go"):
+        env = await with_names(context.sandbox, env)
     run = await _run_once(check, context, env, report)
     if not run.is_green and run.output.ends_with(REFUSED):
         return await _run_once(check, context, context.env, None)
@@ -121,7 +129,8 @@ async def _run_once(check: Check, context: CheckContext, env: Mapping[str, str],
         write_log(context.log_path, text)
     evidence = collector.close()
     if report:
-        evidence = combined(await read_report(context.sandbox, report), evidence)
+        found = await read_report(context.sandbox, report)
+        evidence = combined(found, evidence, is_single=runs_pytest_once(check.run))
     missing = _missing_program(check.run, output) if completed.exit_code == 127 else None
     return _Run(completed, output, evidence, missing)
 
@@ -200,7 +209,8 @@ async def _compared(context: CheckContext, run: _Run) -> tuple[str, ...]:
         return ()
     paths = {file.path for file in context.changes.files}
     paths |= {file.old_path for file in context.changes.files if file.old_path}
-    return problems(run.evidence, start.evidence, start_passed=start.result.passed, changed=paths)
+    changed = paths - set(context.restored)
+    return problems(run.evidence, start.evidence, start_passed=start.result.passed, changed=changed)
 
 
 async def _start(context: CheckContext) -> Judgement | None:

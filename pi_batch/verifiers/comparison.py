@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pi_batch.protocols import TestEvidence
 from pi_batch.results import TestCounts
+from pi_batch.runners import is_test_path
 
 MAX_NAMES = 5
 """Named in one message; the rest is counted."""
@@ -20,10 +22,13 @@ def totals(evidence: Sequence[TestEvidence]) -> TestCounts | None:
     return TestCounts(sum(one.executed for one in evidence), sum(one.skipped for one in evidence))
 
 
-def combined(report: TestEvidence | None, printed: Sequence[TestEvidence]) -> tuple[TestEvidence, ...]:
+def combined(
+    report: TestEvidence | None, printed: Sequence[TestEvidence], *, is_single: bool
+) -> tuple[TestEvidence, ...]:
     """Evidence with pytest's report merged into what it printed.
 
     The report knows names; of several runs it shows the last only, so that their counts are those printed.
+    `is_single`: the command runs pytest once, so that further summaries in its output are not pytest's.
     """
     if report is None:
         return tuple(printed)
@@ -31,6 +36,8 @@ def combined(report: TestEvidence | None, printed: Sequence[TestEvidence]) -> tu
     same = next((one for one in printed if one.runner == report.runner), None)
     if same is None:
         return (replace(report, runs=0), *others)
+    if is_single:
+        return (replace(report, found_none=same.found_none), *others)
     merged = replace(report, runs=same.runs, found_none=same.found_none)
     if same.runs > 1:
         merged = replace(merged, executed=same.executed, skipped=same.skipped)
@@ -46,7 +53,7 @@ def problems(
 ) -> tuple[str, ...]:
     """Reasons, one phrase each, not to believe that a command that exited with 0 ran the start's tests.
 
-    `changed` are the paths that differ from the start.
+    `changed` are the paths that differ from the start where the command ran.
     """
     after_of = {one.runner: one for one in now}
     before_of = {one.runner: one for one in start}
@@ -61,8 +68,10 @@ def problems(
                 f"{before.runner} ran {_tests(count)} at the start; now it left no"
                 f" {'report' if before.is_report else 'count'} of any"
             )
+        elif _is_named(before, after):
+            found += _losses_by_name(before, after, changed)
         else:
-            found += _losses(before, after, changed)
+            found += _losses_by_count(before, after, changed)
     for after in now:
         before_failed = before_of[after.runner].failed if after.runner in before_of else 0
         if after.failed and not (start_passed and before_failed):
@@ -70,23 +79,40 @@ def problems(
     return tuple(found)
 
 
-def _losses(before: TestEvidence, after: TestEvidence, changed: Collection[str]) -> Iterator[str]:
-    """What one runner ran at the start and does not run now."""
-    is_named = max(before.runs, after.runs) <= 1 and bool(before.executed_names and after.executed_names)
-    gone, skipped = _missing(before, after) if is_named else ([], [])
+def _is_named(before: TestEvidence, after: TestEvidence) -> bool:
+    """True when both know the names of all their tests; a report of several runs knows the last one's."""
+    is_last_only = (before.is_report or after.is_report) and max(before.runs, after.runs) > 1
+    return not is_last_only and bool(before.executed_names and after.executed_names)
+
+
+def _losses_by_name(before: TestEvidence, after: TestEvidence, changed: Collection[str]) -> Iterator[str]:
+    """Tests that ran at the start and do not now, and new skips where something was changed.
+
+    A skipped test that the start did not come to (it stopped early, or did not load the file) is no loss.
+    """
+    gone, skipped = _missing(before, after)
+    seen = {*before.skipped_names, *skipped, *before.executed_names}
+    fresh = [name for name in after.skipped_names if name not in seen and _is_changed(_file(name), changed)]
     if skipped:
         yield f"{_tests(len(skipped))} newly skipped: {_listed(skipped)}"
-    elif after.skipped > before.skipped:
-        fresh = sorted(set(after.skipped_names) - set(before.skipped_names)) if is_named else []
-        names = f": {_listed(fresh)}" if fresh else ""
-        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start{names}"
+    elif fresh and after.skipped > before.skipped:
+        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start: {_listed(fresh)}"
     if gone:
         yield f"{_tests(len(gone))} of the start no longer run: {_listed(gone)}"
-    elif after.executed < before.executed and not skipped:
-        yield f"{_tests(after.executed)} executed, {before.executed} at the start"
-    unloaded = [path for path in before.broken if _is_changed(path, changed) and not _runs(after, path)]
+    loaded = {_file(name) for name in after.executed_names}
+    unloaded = [path for path in before.broken if _is_changed(path, changed) and path not in loaded]
     if unloaded:
         yield f"could not be loaded at the start, and no test of it runs now: {_listed(unloaded)}"
+
+
+def _losses_by_count(before: TestEvidence, after: TestEvidence, changed: Collection[str]) -> Iterator[str]:
+    """Fewer tests, or more skipped ones; the latter may come of tests that the start did not come to."""
+    if after.executed < before.executed:
+        yield f"{_tests(after.executed)} executed, {before.executed} at the start"
+    if after.skipped > before.skipped and (
+        after.executed < before.executed or any(map(is_test_path, changed))
+    ):
+        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start"
 
 
 def _missing(before: TestEvidence, after: TestEvidence) -> tuple[list[str], list[str]]:
@@ -106,20 +132,24 @@ def _missing(before: TestEvidence, after: TestEvidence) -> tuple[list[str], list
 
 
 def _own_name(name: str) -> str:
-    return name.rsplit("::", 1)[-1].partition("[")[0]
+    """A test's name without its file, its class, its parameters, and the line of a documentation test."""
+    return _LINE.sub("", name.partition("[")[0].rsplit("::", 1)[-1])
+
+
+_LINE = re.compile(r" \(line \d+\)")
+
+
+def _file(name: str) -> str:
+    return name.partition("::")[0]
 
 
 def _is_file_skipped(name: str, after: TestEvidence) -> bool:
     """True when the test's whole file is skipped now."""
-    return name.partition("::")[0] in after.skipped_names
+    return _file(name) in after.skipped_names
 
 
 def _is_changed(path: str, changed: Collection[str]) -> bool:
     return any(other == path or other.endswith(f"/{path}") for other in changed)
-
-
-def _runs(after: TestEvidence, path: str) -> bool:
-    return after.runs > 1 or any(name.startswith(f"{path}::") for name in after.executed_names)
 
 
 def _tests(count: int) -> str:

@@ -95,6 +95,11 @@ UNPROTECTED = {
         "printf 'import os\\nos.write(2, b\"3 passed, 1 skipped in 0.1s\\\\n\")\\nos._exit(0)\\n' >> calc.py",
         "no report",
     ),
+    "a skip beside a forged summary": (
+        MARK.format("skip")
+        + "; printf 'import atexit\\natexit.register(print, \"1 passed in 0.1s\")\\n' >> calc.py",
+        "1 test newly skipped: tests/test_add.py::test_add",
+    ),
     "a pytest first on an exported PATH": (
         f'mkdir bin; printf "{FAKE_PYTEST}" > bin/pytest; chmod +x bin/pytest;'
         " export PATH=$PWD/bin:$PATH; echo 'export PATH='$PATH > ~/.bashrc; cp ~/.bashrc ~/.profile; pytest",

@@ -300,6 +300,25 @@ async def test_test_files_that_did_not_load_at_the_start_must_load_in_the_end(tm
     assert verdict.passed, messages(verdict)
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        "pytest -x -q",
+        "pytest -q tests/test_add.py && pytest -q tests/test_double.py",
+        pytest.param("python -m pytest -q --maxfail=1 -o addopts=", marks=pytest.mark.slow),
+        pytest.param('coverage() { "$@"; }; coverage pytest -q', marks=pytest.mark.slow),
+    ],
+)
+async def test_a_real_fix_passes_though_the_start_did_not_come_to_every_test(
+    tmp_path: Path, run: str
+) -> None:
+    async with court(tmp_path, make_spec(verify=[{"name": "tests", "run": run}])) as at:
+        verdict = await at.verdict(FIX)
+    assert verdict.passed, messages(verdict)
+    assert verdict.results[0].tests is not None
+    assert verdict.results[0].tests.skipped == 1
+
+
 # --- output ------------------------------------------------------------------------------------------------
 
 

@@ -194,10 +194,17 @@ async def test_go_is_asked_for_its_names(tmp_path: Path) -> None:
     binary.write_text('#!/bin/sh\necho "$GOFLAGS"\necho "--- PASS: TestA (0.00s)"\necho "ok  \tx\t0.1s"\n')
     binary.chmod(0o755)
     async with context(tmp_path) as at:
-        env = {**at.env, "PATH": f"{binary.parent}:{at.env['PATH']}", "GOFLAGS": "-mod=mod"}
-        found = await Command().verify(check("go test ./..."), replace(at, env=env))
-    assert found.result.tests == TestCounts(1, 0)
-    assert log_of(tmp_path).startswith("-mod=mod -v\n")
+        env = {**at.env, "PATH": f"{binary.parent}:{at.env['PATH']}"}
+        plain = await Command().verify(check("go test ./..."), replace(at, env=env))
+        assert log_of(tmp_path).startswith("-v\n")
+        written = tmp_path / ".config" / "go" / "env"
+        written.parent.mkdir(parents=True)
+        written.write_text("GOPROXY=off\nGOFLAGS=-mod=vendor\n")
+        await Command().verify(check("go test ./..."), replace(at, env=env))
+        assert log_of(tmp_path).startswith("-mod=vendor -v\n")
+        await Command().verify(check("go test"), replace(at, env={**env, "GOFLAGS": "-mod=mod"}))
+        assert log_of(tmp_path).startswith("-mod=mod -v\n")
+    assert plain.result.tests == TestCounts(1, 0)
 
 
 async def test_a_plain_command_is_run_as_it_is_and_counts_nothing(tmp_path: Path) -> None:

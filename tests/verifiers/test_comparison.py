@@ -58,7 +58,12 @@ def test_fewer_cases_of_a_test_are_missing_cases() -> None:
     assert found(report("t.py::test_c[1]"), start) == (
         "2 tests of the start no longer run: t.py::test_c[2], t.py::test_c[3]"
     )
-    assert found(report("t.py::test_c[x]", "t.py::test_c[y]", "t.py::test_c[z]"), start) == ""
+    assert found(report("t.py::test_c[x]", "t.py::test_c[y::w]", "t.py::test_c[z]"), start) == ""
+
+
+def test_the_line_of_a_documentation_test_is_no_part_of_its_name() -> None:
+    start = evidence("cargo", 1, executed_names=("src/lib.rs - add (line 3)",))
+    assert found(evidence("cargo", 1, executed_names=("src/lib.rs - add (line 9)",)), start) == ""
 
 
 def test_a_newly_skipped_test_is_named() -> None:
@@ -71,7 +76,15 @@ def test_a_file_that_is_skipped_whole_skips_its_tests() -> None:
 
 def test_a_new_test_that_is_skipped_counts_as_one_more_skipped() -> None:
     now = report(A, skipped=["tests/test_n.py::test_n"])
-    assert found(now, report(A)) == "1 test skipped, 0 at the start: tests/test_n.py::test_n"
+    said = "1 test skipped, 0 at the start: tests/test_n.py::test_n"
+    assert found(now, report(A), changed=["tests/test_n.py"]) == said
+
+
+def test_a_skipped_test_that_the_start_did_not_come_to_is_no_problem() -> None:
+    """`pytest -x` stops at the first failure, and a file that did not load has no tests yet."""
+    now = report(A, B, skipped=["tests/test_z.py::test_windows"])
+    assert found(now, report(A), changed=["calc.py"]) == ""
+    assert found(now, report(A, broken=("tests/test_z.py",)), changed=["calc.py"]) == ""
 
 
 def test_many_names_are_cut_and_counted() -> None:
@@ -82,7 +95,10 @@ def test_many_names_are_cut_and_counted() -> None:
 def test_counts_decide_where_no_names_are_known() -> None:
     start = evidence("unittest", 5, 1)
     assert found(evidence("unittest", 4, 1), start) == "4 tests executed, 5 at the start"
-    assert found(evidence("unittest", 5, 2), start) == "2 tests skipped, 1 at the start"
+    said = "2 tests skipped, 1 at the start"
+    assert found(evidence("unittest", 5, 2), start, changed=["tests/test_a.py"]) == said
+    assert found(evidence("unittest", 4, 2), start) == f"4 tests executed, 5 at the start; {said}"
+    assert found(evidence("unittest", 6, 2), start, changed=["calc.py"]) == ""
     assert found(evidence("unittest", 6, 0), start) == ""
 
 
@@ -93,6 +109,12 @@ def test_counts_decide_where_the_runner_ran_several_times() -> None:
     assert found(evidence(executed=1, executed_names=(C,), is_report=True, runs=2), start) == (
         "1 test executed, 2 at the start"
     )
+
+
+def test_names_that_were_printed_are_those_of_every_run() -> None:
+    start = evidence("cargo", 2, executed_names=("tests::adds", "tests::fails"), runs=1)
+    now = evidence("cargo", 2, executed_names=("src/lib.rs - add (line 1)", "tests::adds"), runs=2)
+    assert found(now, start) == "1 test of the start no longer run: tests::fails"
 
 
 def test_evidence_that_is_gone_is_a_problem() -> None:
@@ -130,21 +152,28 @@ def test_failures_that_the_exit_code_hides_are_a_problem_unless_the_start_hid_th
 
 def test_a_report_is_merged_into_what_was_printed() -> None:
     printed = (evidence(executed=2), evidence("jest", 3))
-    merged = combined(report(A), printed)
+    merged = combined(report(A), printed, is_single=False)
     assert [(one.runner, one.executed, one.is_report) for one in merged] == [
         ("pytest", 1, True),
         ("jest", 3, False),
     ]
-    assert combined(None, printed) == printed
+    assert combined(None, printed, is_single=False) == printed
 
 
 def test_of_several_runs_the_printed_sum_counts() -> None:
-    (merged,) = combined(report(A), (evidence(executed=5, skipped=2, runs=2),))
+    printed = (evidence(executed=5, skipped=2, runs=2),)
+    (merged,) = combined(report(A), printed, is_single=False)
     assert (merged.executed, merged.skipped, merged.executed_names) == (5, 2, (A,))
 
 
+def test_a_command_that_runs_pytest_once_is_not_taken_in_by_more_summaries() -> None:
+    printed = (evidence(executed=5, skipped=2, runs=2),)
+    (merged,) = combined(report(A), printed, is_single=True)
+    assert (merged.executed, merged.skipped, merged.runs) == (1, 0, 1)
+
+
 def test_a_report_without_anything_printed_is_known_as_such() -> None:
-    assert combined(report(A), ())[0].runs == 0
+    assert combined(report(A), (), is_single=True)[0].runs == 0
 
 
 def test_totals_are_the_sum_over_runners() -> None:
