@@ -15,6 +15,7 @@ redirected to /dev/null only.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
@@ -142,22 +143,31 @@ def _command_denial(rules: PathRules, arguments: Any) -> Denial | None:
 
 def _glob_match(glob: str, path: str, is_outside: bool) -> tuple[bool, bool]:
     """(matches, is an exception). Outside the workspace only globs without a directory say anything."""
-    regex, include = _glob_regex(glob)
+    mark = "!" if glob.startswith("!") else ""
+    regex, include = gitignore_regex(mark + glob.removeprefix("!").removeprefix("./"))
     if regex is None or path == "." or (is_outside and "/" in glob.rstrip("/")):
         return False, False
     return regex.search(path.lstrip("/")) is not None, not include
 
 
-@lru_cache(maxsize=512)
-def _glob_regex(glob: str) -> tuple[re.Pattern[str] | None, bool]:
+@lru_cache(maxsize=4096)
+def gitignore_regex(line: str) -> tuple[re.Pattern[str] | None, bool]:
+    """A line of an ignore file: the expression to search paths with, and False where it takes out (`!`).
+
+    (None, True) for a line that says nothing: blank, a comment, or a pattern that makes no sense.
+    """
     from pathspec import GitIgnoreSpec
 
-    mark = "!" if glob.startswith("!") else ""
-    body = glob.removeprefix("!").removeprefix("./")
-    for pattern in GitIgnoreSpec.from_lines([mark + body]).patterns:
-        if pattern.include is not None:
-            regex = getattr(pattern, "regex", None)
-            return regex if isinstance(regex, re.Pattern) else None, bool(pattern.include)
+    try:
+        with warnings.catch_warnings():  # of `re`, about sets such as [[]
+            warnings.simplefilter("ignore")
+            patterns = list(GitIgnoreSpec.from_lines([line]).patterns)
+    except (ValueError, re.error):
+        return None, True
+    for pattern in patterns:
+        regex = getattr(pattern, "regex", None)
+        if isinstance(regex, re.Pattern) and pattern.include is not None:
+            return regex, bool(pattern.include)
     return None, True
 
 

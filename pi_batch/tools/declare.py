@@ -59,11 +59,11 @@ def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
 
 def _plain(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     """One schema node without references, titles and null branches."""
+    if "anyOf" in node:
+        node = _without_null(node)
     if "$ref" in node:
         target = definitions[node["$ref"].rpartition("/")[2]]
         node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
-    if "anyOf" in node:
-        node = _without_null(node)
     plain: dict[str, Any] = {}
     for key, value in node.items():
         match key:

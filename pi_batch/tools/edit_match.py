@@ -84,7 +84,7 @@ def places_of(content: bytes, old: str, coding: Coding, *, is_all: bool = False)
         spans = tuple(_exact(content, needle, form.unit, is_all))
         if spans:
             return Places(spans, form, is_exact=True)
-        if "\n" in old:
+        if "\n" in old and ("\r\n" in old or "\r\n".encode(form.codec) in content):
             spans = tuple(_any_newlines(content, old, form, is_all))
             if spans:
                 return Places(spans, form, is_exact=False)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pi_batch.permissions import gitignore_regex
+
 
 class IgnoreFile:
     """The patterns of one file."""
@@ -23,8 +25,8 @@ class IgnoreFile:
     def verdict(self, path: str, *, is_dir: bool) -> bool | None:
         """Whether a path below `base` is ignored; None when no pattern is about it."""
         relative = path[self._prefix :]
-        for regex, is_ignored, is_about_itself in reversed(self._rules):
-            if regex.search(f"{relative}/" if is_dir and is_about_itself else relative):
+        for regex, is_ignored in reversed(self._rules):
+            if _is_about(regex, relative, is_dir=is_dir):
                 return is_ignored
         return None
 
@@ -67,20 +69,24 @@ def for_named_directory(files: Sequence[IgnoreFile], directory: str) -> list[Ign
     return counted
 
 
-def _rules(text: str) -> Iterator[tuple[re.Pattern[str], bool, bool]]:
-    """(regex, ignores, is about the path itself and not only about what is in it)."""
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    lines = [line for line in lines if line.strip() and not line.startswith("#")]
-    if not lines:
-        return
-    from pathspec import GitIgnoreSpec
+def _is_about(regex: re.Pattern[str], path: str, *, is_dir: bool) -> bool:
+    """Whether a pattern is about the path itself, and not only about a directory above it.
 
+    pathspec's expressions match what is in a directory too; the group `ps_d` is the slash behind the
+    directory that they name. Those without it (`dir/**`) are about what is inside only.
+    """
+    if "ps_d" not in regex.groupindex:
+        return regex.search(path) is not None
+    subject = f"{path}/" if is_dir else path
+    return any(match.end("ps_d") in (-1, len(subject)) for match in regex.finditer(subject))
+
+
+def _rules(text: str) -> Iterator[tuple[re.Pattern[str], bool]]:
+    """(expression, whether what it matches is ignored)."""
+    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
     for line in lines:
-        try:
-            patterns = list(GitIgnoreSpec.from_lines([line]).patterns)
-        except (ValueError, re.error):
-            continue  # git passes over what it cannot read
-        for pattern in patterns:
-            regex = getattr(pattern, "regex", None)
-            if isinstance(regex, re.Pattern) and pattern.include is not None:
-                yield regex, bool(pattern.include), "ps_d" in regex.groupindex
+        if not line.strip() or line.startswith("#"):
+            continue
+        regex, ignores = gitignore_regex(line)
+        if regex is not None:
+            yield regex, ignores

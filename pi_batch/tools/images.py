@@ -37,7 +37,7 @@ def image_facts(data: bytes) -> ImageFacts | None:
 
 def _png(data: bytes) -> tuple[int, int, bool]:
     width, height = struct.unpack(">II", data[16:24])
-    return width, height, data[12:16] == b"IHDR" and b"IEND" in data[-64:]
+    return width, height, data[12:16] == b"IHDR" and b"IEND\xaeB`\x82" in data[-64:]
 
 
 def _gif(data: bytes) -> tuple[int, int, bool]:

@@ -37,8 +37,7 @@ def printable(name: str) -> str:
     """A file's name on one line of valid UTF-8: other bytes and control characters as escapes."""
     if name.isprintable():
         return name
-    raw = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() or char == " " else ascii(char)[1:-1] for char in raw)
+    return "".join(char if char.isprintable() else _escape(char) for char in name)
 
 
 def shown_path(context: ToolContext, real: str) -> str:
@@ -114,12 +113,12 @@ async def no_such_file(context: ToolContext, path: str, real: str) -> ToolError:
     names = await _names(context, parent)
     near = difflib.get_close_matches(basename(real), names, n=1)
     hint = ""
-    if near:
+    if path.startswith("~"):
+        hint = " A leading ~ is not expanded."
+    elif near:
         hint = f" Did you mean {shown_path(context, f'{parent}/{near[0]}')!r}?"
     elif not names and await context.sandbox.stat(parent) is None:
         hint = f" The directory {shown_path(context, parent)!r} does not exist either."
-    elif path.startswith("~"):
-        hint = " A leading ~ is not expanded: paths are relative to the workspace."
     return ToolError(f"{printable(path)}: no such file.{hint} Paths are relative to the workspace.")
 
 
@@ -131,6 +130,12 @@ def _inside(context: ToolContext, path: str) -> str | None:
         path = relpath(path, context.workspace)
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return None if not parts or ".." in parts else "/".join(parts)
+
+
+def _escape(char: str) -> str:
+    r"""A byte that is not UTF-8 (to Python a lone surrogate) as \xff, other characters as Python does."""
+    code = ord(char)
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else ascii(char)[1:-1]
 
 
 def _fold(name: str) -> str:

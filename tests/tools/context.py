@@ -72,12 +72,12 @@ class FakeContext:
         return ToolOutput(())
 
 
-async def call(tool: Tool, context: ToolContext, **arguments: Any) -> ToolOutput:
+async def call(tool: Tool, context: ToolContext, /, **arguments: Any) -> ToolOutput:
     """Call a tool as the engine does: arguments through its schema."""
     return await tool.run(parse_arguments(tool, arguments), context)
 
 
-async def failure(tool: Tool, context: ToolContext, **arguments: Any) -> str:
+async def failure(tool: Tool, context: ToolContext, /, **arguments: Any) -> str:
     """The text of the error that a call must end with."""
     try:
         output = await call(tool, context, **arguments)
