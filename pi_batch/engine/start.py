@@ -79,7 +79,7 @@ class StartCopy:
             name=check.name,
             command=check.run,
         )
-        if not judgement.evidence and not judgement.result.passed:
+        if not judgement.evidence and judgement.result.exit_code is None:
             how = judgement.result.message
             self._parts.emit(Warned(f"{check.name}: the start's tests could not be counted: {how}"))
         self._baselines.put(check.run, judgement)

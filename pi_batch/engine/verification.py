@@ -23,15 +23,14 @@ from pi_batch.engine.bench import (
     set_up,
     task_bench,
 )
+from pi_batch.engine.case import Case, open_case, unprotected_tests
 from pi_batch.engine.feedback import feedback, log_tail
 from pi_batch.engine.machine import Machine, carried_over, differences, look
 from pi_batch.engine.start import Baselines, StartCopy
 from pi_batch.errors import SetupError, VerificationError
 from pi_batch.events import VerificationStart, Warned
-from pi_batch.harness import Protection, effective_protect, protection
 from pi_batch.protocols import Changes, CheckContext, Judgement, Verifier
 from pi_batch.results import RunError, VerificationResult
-from pi_batch.runners import is_test_file, may_run_tests
 from pi_batch.spec import Check
 from pi_batch.text import one_line
 
@@ -52,19 +51,6 @@ class Verdict:
     structured_output: Any = None
     error: RunError | None = None
     """Set when a check could not be judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """What one judgement is about."""
-
-    attempt: int
-    answer: str | None
-    changes: Changes
-    globs: tuple[str, ...]
-    """For making the clean copy."""
-    is_clean: bool
-    tampered: tuple[str, ...]
 
 
 class Judge:
@@ -107,8 +93,11 @@ class Judge:
 
     async def judge(self, attempt: int, answer: str | None) -> Verdict:
         """Judge what the workspace holds now. Raises: WorkspaceError, SandboxError, LogWriteError."""
-        case = await self._case(attempt, answer)
-        before = self._look()
+        parts, before = self._parts, self._look()
+        changed = () if self._machine is None else differences(self._machine, before)
+        case = await open_case(parts, attempt, answer, changed)
+        for text in case.changes.warnings:
+            self._warn(text)
         try:
             judgements = await self._judge_all(case)
         finally:
@@ -116,48 +105,15 @@ class Judge:
                 self._machine = carried_over(self._machine, before, self._look())
         results = tuple(judgement.result for judgement in judgements)
         passed = all(result.passed for result in results)
-        if passed:
-            self._warn_of_unprotected_tests(case)
-        restored = case.changes.protected_touched if case.is_clean else ()
+        if passed and (warning := unprotected_tests(parts.spec, case)) is not None:
+            self._warn(warning)
         return Verdict(
             passed=passed,
             results=results,
             changes=case.changes,
-            feedback=""
-            if passed
-            else feedback(results, self._parts.log_dir, restored, self._parts.spec.protect),
+            feedback="" if passed else feedback(results, parts.log_dir, case.restored, parts.spec.protect),
             structured_output=next((one.value for one in judgements if one.value is not None), None),
             error=next((result.error for result in results if result.error is not None), None),
-        )
-
-    # --- what is judged ---
-
-    async def _case(self, attempt: int, answer: str | None) -> _Case:
-        parts = self._parts
-        workspace, spec = parts.workspace, parts.spec
-
-        async def exists(path: str) -> bool:
-            return await parts.sandbox.stat(f"{workspace.path}/{path}") is not None
-
-        changes = await workspace.changes(effective_protect(spec))
-        for text in changes.warnings:
-            self._warn(text)
-        protected = await protection(spec, changes.files, exists)
-        touched = tuple(sorted({*changes.protected_touched, *protected.touched(changes.files)}))
-        is_clean = (spec.verify_in or ("workspace" if workspace.isolation == "none" else "clean")) == "clean"
-        tampered = [] if self._machine is None else list(differences(self._machine, self._look()))
-        tampered += [f"{path} was changed, beside the workspace" for path in _beside(protected, changes)]
-        if not is_clean:
-            tampered += [
-                f"{path} was changed, and verify_in: workspace cannot put it back" for path in touched
-            ]
-        return _Case(
-            attempt,
-            answer,
-            replace(changes, protected_touched=touched),
-            protected.globs,
-            is_clean,
-            tuple(tampered),
         )
 
     def _look(self) -> Machine:
@@ -168,7 +124,7 @@ class Judge:
 
     # --- judging ---
 
-    async def _judge_all(self, case: _Case) -> list[Judgement]:
+    async def _judge_all(self, case: Case) -> list[Judgement]:
         """Every check, then the output's files and its schema; all of them, also after a failure."""
         parts, output = self._parts, self._parts.spec.output
         judgements = await self._judge_commands(case) if parts.spec.verify else []
@@ -181,7 +137,7 @@ class Judge:
             judgements.append(replace(judgement, value=parts.mask.mask_json(judgement.value)))
         return judgements
 
-    async def _judge_commands(self, case: _Case) -> list[Judgement]:
+    async def _judge_commands(self, case: Case) -> list[Judgement]:
         parts = self._parts
         async with AsyncExitStack() as stack:
             start = StartCopy(parts, self._verifiers["command"], self._baselines, case.attempt)
@@ -200,7 +156,7 @@ class Judge:
             return judgements
 
     @asynccontextmanager
-    async def _bench(self, case: _Case) -> AsyncIterator[Bench]:
+    async def _bench(self, case: Case) -> AsyncIterator[Bench]:
         """Where the checks run: in a clean copy that is gone afterwards, or in the workspace."""
         parts = self._parts
         async with AsyncExitStack() as stack:
@@ -211,7 +167,7 @@ class Judge:
                 path = copy.path
             yield await stack.enter_async_context(fresh_bench(parts, path))
 
-    def _context(self, case: _Case, bench: Bench, start: StartCopy, check: Check, log: str) -> CheckContext:
+    def _context(self, case: Case, bench: Bench, start: StartCopy, check: Check, log: str) -> CheckContext:
         is_tracked = self._parts.workspace.start_commit is not None
 
         async def start_text(path: str) -> str | None:
@@ -229,7 +185,7 @@ class Judge:
             answer=case.answer,
             baseline=baseline,
             start_text=start_text if is_tracked else None,
-            restored=case.changes.protected_touched if case.is_clean else (),
+            restored=case.restored,
             tampered=case.tampered,
         )
 
@@ -241,7 +197,7 @@ class Judge:
         )
 
     def _all_failed(
-        self, case: _Case, failed: VerificationResult, failed_at_start: VerificationResult | None
+        self, case: Case, failed: VerificationResult, failed_at_start: VerificationResult | None
     ) -> list[Judgement]:
         """Setup failed in the clean copy: the patch broke it, unless it fails at the start as well."""
         message = f"not run: {failed.name} failed in the clean copy: {failed.message}"
@@ -274,32 +230,8 @@ class Judge:
             named.append((check, f"{stem}.log" if seen[stem] == 1 else f"{stem}-{seen[stem]}.log"))
         return named
 
-    def _warn_of_unprotected_tests(self, case: _Case) -> None:
-        """Say which of the start's test files were changed and counted as changed: nobody forbade it."""
-        if not any(may_run_tests(check.run) for check in self._parts.spec.verify):
-            return
-        put_back = set(case.changes.protected_touched)
-        changed = [
-            file.path
-            for file in case.changes.files
-            if file.status == "modified" and is_test_file(file.path) and file.path not in put_back
-        ]
-        if changed:
-            more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            self._warn(
-                f"passed with tests changed that `protect` does not cover: {', '.join(changed[:3])}{more}"
-            )
-
     def _warn(self, text: str) -> None:
         """Say something once a task."""
         if text not in self._warned:
             self._warned.add(text)
             self._parts.emit(Warned(text))
-
-
-def _beside(protected: Protection, changes: Changes) -> tuple[str, ...]:
-    """Harness files of the repository that lie outside the workspace: no clean copy restores them."""
-    outside = [file for file in changes.files if file.path.startswith("../")]
-    inside = [replace(file, path=file.path.replace("../", ""), old_path=None) for file in outside]
-    harness = replace(protected, spec=())
-    return tuple(file.path for file, moved in zip(outside, inside, strict=True) if harness.touched([moved]))

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pi_batch.errors import VerificationError
+from pi_batch.harness import is_lifted
 from pi_batch.invocations import invocations
 from pi_batch.protocols import CheckContext, Completed, Judgement, TestEvidence
 from pi_batch.results import RunError, VerificationResult
@@ -210,7 +211,13 @@ async def _compared(context: CheckContext, run: _Run) -> tuple[str, ...]:
     paths = {file.path for file in context.changes.files}
     paths |= {file.old_path for file in context.changes.files if file.old_path}
     changed = paths - set(context.restored)
-    return problems(run.evidence, start.evidence, start_passed=start.result.passed, changed=changed)
+    return problems(
+        run.evidence,
+        start.evidence,
+        start_passed=start.result.passed,
+        changed=changed,
+        is_lifted=lambda path: is_lifted(path, context.protect),
+    )
 
 
 async def _start(context: CheckContext) -> Judgement | None:

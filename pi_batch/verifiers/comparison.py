@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pi_batch.protocols import TestEvidence
@@ -50,11 +50,14 @@ def problems(
     *,
     start_passed: bool,
     changed: Collection[str],
+    is_lifted: Callable[[str], bool] = lambda path: False,
 ) -> tuple[str, ...]:
     """Reasons, one phrase each, not to believe that a command that exited with 0 ran the start's tests.
 
-    `changed` are the paths that differ from the start where the command ran.
+    `changed` are the paths that differ from the start where the command ran. Tests of files that the spec
+    gives to the agent (`is_lifted`) may go where names are known.
     """
+    start = [_without_lifted(before, is_lifted) for before in start]
     after_of = {one.runner: one for one in now}
     before_of = {one.runner: one for one in start}
     found: list[str] = []
@@ -77,6 +80,13 @@ def problems(
         if after.failed and not (start_passed and before_failed):
             found.append(f"{after.runner} counts {after.failed} failed, yet the command exited with 0")
     return tuple(found)
+
+
+def _without_lifted(before: TestEvidence, is_lifted: Callable[[str], bool]) -> TestEvidence:
+    names = tuple(name for name in before.executed_names if not is_lifted(_file(name)))
+    broken = tuple(path for path in before.broken if not is_lifted(path))
+    fewer = len(before.executed_names) - len(names)
+    return replace(before, executed=before.executed - fewer, executed_names=names, broken=broken)
 
 
 def _is_named(before: TestEvidence, after: TestEvidence) -> bool:

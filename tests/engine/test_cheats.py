@@ -328,6 +328,13 @@ async def test_a_pytest_ini_above_the_clean_copy_fails_the_check(tmp_path: Path)
 
 
 @pytest.mark.slow
+async def test_a_negated_glob_gives_the_tests_to_the_agent(tmp_path: Path) -> None:
+    script = f"{FIX}; sed -i s/test_zero/test_nil/ tests/test_add.py"
+    async with court(tmp_path, make_spec(protect=["!tests/**"])) as at:
+        assert (await at.verdict(script)).passed
+
+
+@pytest.mark.slow
 async def test_a_negated_glob_gives_the_harness_to_the_agent(tmp_path: Path) -> None:
     spec = make_spec(protect=["!conftest.py"])
     async with court(tmp_path, spec) as at:

@@ -66,6 +66,22 @@ def test_the_line_of_a_documentation_test_is_no_part_of_its_name() -> None:
     assert found(evidence("cargo", 1, executed_names=("src/lib.rs - add (line 9)",)), start) == ""
 
 
+def test_tests_of_files_that_the_spec_gives_to_the_agent_may_go() -> None:
+    def said(*given: str) -> tuple[str, ...]:
+        start = report(A, B, broken=(C.partition("::")[0],))
+        changed = ["tests/test_a.py", "tests/test_b.py", "tests/test_c.py"]
+        return problems(
+            [report("tests/test_n.py::test_n")],
+            [start],
+            start_passed=False,
+            changed=changed,
+            is_lifted=given.__contains__,
+        )
+
+    assert said("tests/test_a.py", "tests/test_b.py", "tests/test_c.py") == ()
+    assert said("tests/test_a.py", "tests/test_c.py") == (f"1 test of the start no longer run: {B}",)
+
+
 def test_a_newly_skipped_test_is_named() -> None:
     assert found(report(A, skipped=[B]), report(A, B)) == f"1 test newly skipped: {B}"
 
