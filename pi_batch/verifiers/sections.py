@@ -21,7 +21,7 @@ from pi_batch.harness import is_lifted
 from pi_batch.invocations import Invocation, invocations
 from pi_batch.protocols import CheckContext
 from pi_batch.results import ChangedFile
-from pi_batch.runners import may_run_family, named_runner
+from pi_batch.runners import may_run, may_run_family, named_runner
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
 
@@ -39,6 +39,10 @@ _PYPROJECT: Mapping[str, str] = {
     "tool.poe": "poe",
 }
 """Table -> the program that has to be in the check for it to matter; empty: always."""
+
+
+_SCRIPT_TOOLS = frozenset({"npm", "yarn", "pnpm", "bun", "npx", "jest"})
+_SCRIPT_ALIASES = {"t": "test", "tst": "test"}
 
 
 async def changed_sections(context: CheckContext, command: str) -> tuple[str, ...]:
@@ -162,7 +166,9 @@ def _called_scripts(
     scripts: Mapping[str, object], calls: Collection[Invocation]
 ) -> Iterator[tuple[str, object]]:
     """The scripts that a check starts, with their hooks and the scripts that these start in turn."""
-    queue = [word for call in calls for word in call.words[1:]] + ["test"]
+    queue = [_SCRIPT_ALIASES.get(word, word) for call in calls for word in call.words[1:]]
+    if any(call.program not in _SCRIPT_TOOLS and may_run(call) for call in calls):
+        queue.append("test")
     seen: set[str] = set()
     while queue:
         name = queue.pop()

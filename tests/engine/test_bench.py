@@ -54,29 +54,26 @@ def parts_in(tmp_path: Path, events: list[Event]) -> JudgeParts:
     )
 
 
-async def judged(tmp_path: Path, verifier: Any) -> tuple[Judgement | None, VerificationEnd]:
-    events: list[Event] = []
+async def judged(tmp_path: Path, verifier: Any, events: list[Event]) -> Judgement:
     parts = parts_in(tmp_path, events)
     context = task_bench(parts).context(parts, "x.log", 2)
-    judgement = None
-    try:
-        judgement = await observed(parts, "verify", verifier, "x", context, name="n", command="c")
-    finally:
-        start, end = events
-        assert start == VerificationStart("verify", "n", "c", 2)
-        assert isinstance(end, VerificationEnd)
-        judged_end.append(end)
-    return judgement, end
+    return await observed(parts, "verify", verifier, "x", context, name="n", command="c")
 
 
-judged_end: list[VerificationEnd] = []
+def end_of(events: list[Event]) -> VerificationEnd:
+    """The second of two events: each start has one end."""
+    start, end = events
+    assert start == VerificationStart("verify", "n", "c", 2)
+    assert isinstance(end, VerificationEnd)
+    return end
 
 
 async def test_a_judgement_is_told_as_it_is_with_its_words_masked(tmp_path: Path) -> None:
     error = RunError("verification", "no hunter2-hunter2")
     said = VerificationResult("n", "c", 1, False, 0.1, 2, log="l", message="has hunter2-hunter2", error=error)
-    judgement, end = await judged(tmp_path, Fake([Judgement(said, value=3)]))
-    assert judgement is not None
+    events: list[Event] = []
+    judgement = await judged(tmp_path, Fake([Judgement(said, value=3)]), events)
+    end = end_of(events)
     assert (judgement.result.message, judgement.value) == ("has ***", 3)
     assert (end.message, end.log, end.exit_code, end.passed) == ("has ***", "l", 1, False)
     assert end.error == RunError("verification", "no ***")
@@ -86,8 +83,9 @@ async def test_a_judgement_is_told_as_it_is_with_its_words_masked(tmp_path: Path
 async def test_a_check_that_cannot_be_judged_is_a_result_with_an_error(
     tmp_path: Path, error: Exception
 ) -> None:
-    judgement, end = await judged(tmp_path, Raising(error))
-    assert judgement is not None
+    events: list[Event] = []
+    judgement = await judged(tmp_path, Raising(error), events)
+    end = end_of(events)
     assert judgement.result.error == end.error
     assert end.error is not None
     assert end.error.kind == "verification"
@@ -100,9 +98,10 @@ async def test_a_check_that_cannot_be_judged_is_a_result_with_an_error(
 async def test_what_goes_wrong_around_a_check_is_raised_after_its_end(
     tmp_path: Path, error: Exception, kind: str
 ) -> None:
+    events: list[Event] = []
     with pytest.raises(type(error)):
-        await judged(tmp_path, Raising(error))
-    ended = judged_end[-1].error
+        await judged(tmp_path, Raising(error), events)
+    ended = end_of(events).error
     assert ended is not None
     assert ended.kind == kind
 

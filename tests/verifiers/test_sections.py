@@ -126,6 +126,14 @@ async def test_the_scripts_that_a_check_reaches_and_jest_are_compared(
     assert said == tuple(f"package.json: {part} was changed" for part in parts)
 
 
+async def test_a_script_that_the_check_does_not_reach_may_change(tmp_path: Path) -> None:
+    before, after = {"package.json": SCRIPTS}, {"package.json": SCRIPTS.replace("npm run unit", "true")}
+    for command in ("npm run lint", "npx jest"):
+        assert await found(tmp_path, before, after, command) == ()
+    for command in ("npm t", "yarn run test", "./ci.sh", "make check"):
+        assert "package.json: scripts.test was changed" in await found(tmp_path, before, after, command)
+
+
 async def test_a_part_counts_only_for_checks_that_may_read_it(tmp_path: Path) -> None:
     changed = {"pyproject.toml": PYTEST}
     assert await found(tmp_path, {}, changed, "cargo test") == ()
