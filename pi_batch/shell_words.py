@@ -15,7 +15,17 @@ from collections.abc import Sequence
 from typing import Literal
 
 Context = Literal[
-    "plain", "paren", "single", "ansi", "double", "brace", "arithmetic", "group", "backtick", "comment"
+    "plain",
+    "paren",
+    "single",
+    "ansi",
+    "double",
+    "brace",
+    "arithmetic",
+    "square",
+    "group",
+    "backtick",
+    "comment",
 ]
 
 MARK = re.compile(r"\0(\d+)\0")
@@ -27,6 +37,7 @@ _REFUSED: dict[Context, str] = {
     "double": "inside double quotes",
     "brace": "inside ${...}",
     "arithmetic": "inside arithmetic",
+    "square": "inside arithmetic",
     "group": "inside arithmetic",
     "backtick": "inside backticks",
     "comment": "inside a comment",
@@ -128,6 +139,7 @@ class _Scan:
             "double": '"',
             "brace": "}",
             "arithmetic": "))",
+            "square": "]",
             "group": ")",
             "backtick": "`",
         }
@@ -141,14 +153,14 @@ class _Scan:
     def _opens_expansion(self, context: Context) -> bool:
         """Take the start of $(...), ${...}, backticks, or of quotes where they count."""
         if self._sees("$((", "$["):
-            return self._open("arithmetic", 3) if self._sees("$((") else self._open("group", 2)
+            return self._open("arithmetic", 3) if self._sees("$((") else self._open("square", 2)
         if self._sees("$("):
             return self._open("paren", 2)
         if self._sees("${"):
             return self._open("brace", 2)
         if self._sees("`"):
             return self._open("backtick", 1)
-        if context in ("arithmetic", "group"):
+        if context in ("arithmetic", "square", "group"):
             return self._sees("(") and self._open("group", 1)
         if context == "brace" and self._sees('"'):
             return self._open("double", 1)

@@ -115,7 +115,9 @@ def _problems(node: Any, scope: _Scope) -> Iterator[TemplateProblem]:
     elif kind in _PLAIN:
         yield from _below(node, scope)
     else:
-        yield TemplateProblem(node.lineno or 1, f"{_word(kind)} is not available in templates")
+        # autoescape is wrapped into a node without a line
+        line = node.lineno or next((child.lineno for child in node.iter_child_nodes()), 1)
+        yield TemplateProblem(line, f"{_word(kind)} is not available in templates")
 
 
 def _below(node: Any, scope: _Scope) -> Iterator[TemplateProblem]:

@@ -68,7 +68,10 @@ def _resolved(
         elif name in choice:
             node = choice[name]
             shown[name], base = from_node(node, declared, matrix.where[name], problems), node.source.directory
-        values[name] = _value(task, name, shown[name], base, problems)
+        try:
+            values[name] = _value(shown[name], declared, base)
+        except BadInput as error:
+            _note_file(task, name, str(error), options, problems)
     return Inputs(values, shown, is_complete=True)
 
 
@@ -93,21 +96,22 @@ def _note_missing(task: LoadedTask, name: str, problems: Problems) -> None:
     problems.add(entry.node if entry else task.node, where, message, line=entry.line if entry else None)
 
 
-def _value(task: LoadedTask, name: str, shown: Any, base: Path, problems: Problems) -> Any:
-    """What templates see for what was given."""
-    declared = task.spec.inputs[name]
+def _value(shown: Any, declared: InputSpec, base: Path) -> Any:
+    """What templates see for what was given. Raises: BadInput."""
     if shown is None:
         return None
     if declared.type == "command":
         return Command(shown)
-    if declared.type != "file":
-        return shown
-    try:
-        return file_content(shown, base)
-    except BadInput as error:
+    return file_content(shown, base) if declared.type == "file" else shown
+
+
+def _note_file(task: LoadedTask, name: str, message: str, options: PlanOptions, problems: Problems) -> None:
+    """Note a file that is none where it was named."""
+    if name in options.inputs:
+        problems.add_plain(f"-i {name}", message)
+    else:
         node = task.at("inputs", name, "default") or task.node
-        problems.add(node, task.where.down("inputs").down(name), str(error))
-        return None
+        problems.add(node, task.where.down("inputs").down(name), message)
 
 
 def note_unknown_inputs(tasks: Iterable[LoadedTask], options: PlanOptions, problems: Problems) -> None:

@@ -19,7 +19,7 @@ from pi_batch.load.keys import input_parts, model_parts, result_key
 from pi_batch.load.nodes import Fields, Source
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.render import check_templates, render_task
+from pi_batch.load.render import render_task
 from pi_batch.load.settings import Sources, jobs_of, models_of, read_sources, settings_of, with_settings
 from pi_batch.load.specs import load_specs
 from pi_batch.load.suite import Member, Suite
@@ -104,8 +104,6 @@ def adhoc_plan(prompt: str, options: PlanOptions) -> Plan:
 def _checked(specs: Sequence[str], options: PlanOptions, problems: Problems) -> tuple[Member, ...]:
     """All tasks with all that can be known without a choice of inputs. Raises: SpecError."""
     members = load_specs(specs, options.cwd, options.builtin_dir, problems)
-    for member in members:
-        check_templates(member, problems)
     _note_unused_dimensions(members, problems)
     problems.raise_if_any()
     return members
@@ -169,7 +167,7 @@ def _variants(member: Member, sources: Sources, problems: Problems, *, is_check:
     for choice in suite.matrix.combinations(varying):
         inputs = resolve_inputs(task, choice, suite.matrix, options, problems, is_check=is_check)
         if inputs and inputs.is_complete:
-            rendered.append((inputs, render_task(member, _values(member, inputs), problems)))
+            rendered.append((inputs, render_task(task, _values(member, inputs), problems)))
         elif inputs:
             rendered.append((inputs, task.spec))
     return _Variants(member, models, tuple(rendered), repeat)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from pi_batch.errors import SpecError, SpecProblem
 from pi_batch.load.nodes import Node, Step, Steps
+from pi_batch.wording import QUOTED_CHARS, printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,15 @@ class Where:
             if isinstance(step, int):
                 text += f"[{step}]" if positions else "[]"
             else:
-                text += f".{step}" if text else step
+                shown = _key(step) if positions else step
+                text += f".{shown}" if text else shown
         return text
+
+
+def _key(key: str) -> str:
+    """A key as a part of a path on one line."""
+    cut = key if len(key) <= QUOTED_CHARS else key[: QUOTED_CHARS - 3] + "..."
+    return printable(cut) or "''"
 
 
 class Problems:

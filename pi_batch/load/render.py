@@ -1,65 +1,38 @@
-"""Templates of a task: checked when it is loaded, rendered when it is planned."""
+"""Renders the templates of a task once its inputs are known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from pi_batch.errors import TemplateError
-from pi_batch.load.nodes import Node, Scalar, Steps
+from pi_batch.load.nodes import Steps
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.suite import Member
+from pi_batch.load.task import LoadedTask
+from pi_batch.load.template_fields import names_in, note_in_template
 from pi_batch.spec import TaskSpec
-from pi_batch.template_grammar import Names
-from pi_batch.templates import Values, find_problems, render_command, render_prompt
+from pi_batch.templates import Values, render_command, render_prompt
 
 
-def names_of(member: Member) -> Names:
-    """What a task's templates may refer to."""
-    inputs = member.task.spec.inputs
-    matrix = member.suite.matrix
-    return Names(
-        frozenset(inputs),
-        frozenset(name for name, declared in inputs.items() if declared.trust == "untrusted"),
-        frozenset(matrix.inputs) & frozenset(inputs),
-    )
+def render_task(task: LoadedTask, values: Values, problems: Problems) -> TaskSpec:
+    """The task without templates; what cannot be rendered is noted and left as it is.
 
-
-def check_templates(member: Member, problems: Problems) -> None:
-    """Note what is wrong with a task's templates whatever its inputs are."""
-    names = names_of(member)
-    for steps, text, is_command in _templates(member.task.spec):
-        for problem in find_problems(text, names, is_command=is_command):
-            _note(member, steps, problem.message, problem.line, problems)
-
-
-def render_task(member: Member, values: Values, problems: Problems) -> TaskSpec:
-    """The task without templates; what cannot be rendered is noted and left as it is."""
-    names = names_of(member)
+    values: the keys of `matrix` are the inputs that vary in the task's suite.
+    """
+    names = names_in(task.node, frozenset(values.matrix))
 
     def rendered(steps: Steps, text: str, *, is_command: bool) -> str:
         render = render_command if is_command else render_prompt
+        node, where = task.at(*steps) or task.node, Where(task.where.prefix, steps)
         try:
             result = render(text, names, values)
         except TemplateError as error:
-            _note(member, steps, str(error), error.line, problems)
+            note_in_template(node, where, str(error), error.line, problems)
             return text
-        if not result.strip():
-            _note(member, steps, "renders to blank text", 0, problems)
+        if not result.strip() and steps[0] != "system":
+            note_in_template(node, where, "renders to blank text", 0, problems)
         return result
 
-    return _replaced(member.task.spec, rendered)
-
-
-def _templates(spec: TaskSpec) -> Iterator[tuple[Steps, str, bool]]:
-    """Every field that may hold a template: the way to it, its text, whether it is a command."""
-    found: list[tuple[Steps, str, bool]] = []
-
-    def collect(steps: Steps, text: str, *, is_command: bool) -> str:
-        found.append((steps, text, is_command))
-        return text
-
-    _replaced(spec, collect)
-    yield from found
+    return _replaced(task.spec, rendered)
 
 
 def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
@@ -89,12 +62,3 @@ def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
             "verify": checks,
         }
     )
-
-
-def _note(member: Member, steps: Steps, message: str, template_line: int, problems: Problems) -> None:
-    node: Node = member.task.at(*steps) or member.task.node
-    line = node.line
-    if isinstance(node, Scalar) and node.style == "literal":
-        line += template_line  # its first line is the one after the `|`
-    where = Where(member.task.where.prefix, steps)
-    problems.add(node, where, message, line=line)

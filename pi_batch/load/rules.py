@@ -183,10 +183,14 @@ RULES: Final[Mapping[str, Rule]] = {
 
 def _refuse_ask(node: Node) -> str | None:
     """Nobody is there to be asked."""
-    values = [entry.node for entry in node.entries] if isinstance(node, Fields) else [node]
-    if any(isinstance(value, Scalar) and value.text == "ask" for value in values):
+    if isinstance(node, Scalar) and node.text == "ask":
         return "got 'ask', need allow and deny lists: nobody is there to answer"
     return None
+
+
+def _refuse_ask_within(node: Node) -> str | None:
+    values = [entry.node for entry in node.entries] if isinstance(node, Fields) else [node]
+    return next((complaint for value in values if (complaint := _refuse_ask(value))), None)
 
 
 def _refuse_later_tool(node: Node) -> str | None:
@@ -196,10 +200,10 @@ def _refuse_later_tool(node: Node) -> str | None:
 
 NODE_RULES: Final[Mapping[str, NodeRule]] = {
     "permissions": _refuse_ask,
-    "permissions.bash": _refuse_ask,
+    "permissions.bash": _refuse_ask_within,
     "permissions.network": _refuse_ask,
-    "permissions.read": _refuse_ask,
-    "permissions.write": _refuse_ask,
+    "permissions.read": _refuse_ask_within,
+    "permissions.write": _refuse_ask_within,
     "tools[]": _refuse_later_tool,
 }
 

@@ -45,6 +45,9 @@ def load_specs(
 
 
 def _files(word: str, cwd: Path, builtin_dir: Path, problems: Problems) -> list[SpecFile]:
+    if not word:
+        problems.add_plain("SPEC", "got '', need a file, a directory or a built-in name")
+        return []
     path = cwd / word
     try:
         if path.is_dir():
@@ -77,4 +80,8 @@ def _note_repeated_ids(members: Sequence[Member], problems: Problems) -> None:
         other = first.setdefault(name.casefold(), place)
         if other is not place:
             where = Where(member.task.where.prefix).down("id")
-            problems.add(node, where, f"got {quoted(name)}, already the id of the task at {other}")
+            if other == place:
+                message = f"the task {quoted(name)} runs twice: by itself and in a suite, or in two suites"
+            else:
+                message = f"got {quoted(name)}, already the id of the task at {other}"
+            problems.add(node, where, message)

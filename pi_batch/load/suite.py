@@ -52,6 +52,11 @@ class Suite:
     defaults: Fields | None = None
     matrix: Matrix = NO_MATRIX
 
+    @property
+    def varying(self) -> frozenset[str]:
+        """The inputs in its matrix."""
+        return frozenset(self.matrix.inputs)
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -74,7 +79,7 @@ def load_file(file: SpecFile, cwd: Path, problems: Problems) -> tuple[Member, ..
     stem = file.path.stem
     if is_suite(node):
         return tuple(_load_suite(node, stem, cwd, problems))
-    task = load_task(node, None, stem, Where(), problems)
+    task = load_task(node, None, stem, Where(), varying=frozenset(), problems=problems)
     return (Member(task, Suite(stem), node.source.sha256),) if task else ()
 
 
@@ -101,7 +106,7 @@ def _load_suite(node: Fields, stem: str, cwd: Path, problems: Problems) -> Itera
         where = Where(f"tasks[{number}]")
         match item:
             case Fields():
-                task = load_task(item, defaults, None, where, problems)
+                task = load_task(item, defaults, None, where, varying=suite.varying, problems=problems)
                 if task:
                     digest = hashlib.sha256(f"{item.source.sha256}\n{task.spec.id}".encode()).hexdigest()
                     yield Member(task, suite, digest)
@@ -120,7 +125,9 @@ def _member(file: SpecFile, at: Node, where: Where, suite: Suite, problems: Prob
     if isinstance(node, Fields) and is_suite(node):
         problems.add(at, where, f"got {quoted(file.name)}, a suite; need a task: suites do not nest")
     elif isinstance(node, Fields):
-        task = load_task(node, suite.defaults, file.path.stem, Where(), problems)
+        task = load_task(
+            node, suite.defaults, file.path.stem, Where(), varying=suite.varying, problems=problems
+        )
         if task:
             yield Member(task, suite, node.source.sha256)
     elif node is not None:
@@ -149,7 +156,7 @@ def _existing(item: Scalar, where: Where, cwd: Path, problems: Problems) -> list
         problems.add(item, where, f"got {quoted(item.text)}, which matches no .yaml file in {directory}")
     if names == [item.text] and not path.exists():
         siblings = directory_files(path.parent, "", cwd) if path.parent.is_dir() else []
-        close = nearest(path.name, [sibling.path.name for sibling in siblings])
+        close = nearest(path.stem, [sibling.path.stem for sibling in siblings])
         problems.add(item, where, f"got {quoted(item.text)}, which is no file{close}")
         return []
     return [spec_file(directory / name, _member_name(item, name), cwd) for name in names]

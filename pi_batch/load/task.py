@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pi_batch.load.decode import INVALID, Decoding, decode_model
 from pi_batch.load.input_types import INPUT_NAME, from_node
-from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, Source, Steps, descend, merge
+from pi_batch.load.nodes import Entry, Fields, Node, Scalar, Source, Steps, descend, merge
 from pi_batch.load.problems import Problems, Where
 from pi_batch.load.rules import HINTS, NODE_RULES, RULES
+from pi_batch.load.shorthands import written_out
+from pi_batch.load.template_fields import check_templates
 from pi_batch.spec import InputSpec, TaskSpec
 from pi_batch.wording import quoted
 
 WHOLE: frozenset[Steps] = frozenset({("output", "schema"), ("mcp",), ("only_if",)})
 """Mappings that are one value: a task's replaces the suite's."""
-
-MAX_SLUG_CHARS = 40
-_SLUGGED = re.compile(r"[^A-Za-z0-9._]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,13 @@ class LoadedTask:
 
 
 def load_task(
-    own: Fields, defaults: Fields | None, stem: str | None, where: Where, problems: Problems
+    own: Fields,
+    defaults: Fields | None,
+    stem: str | None,
+    where: Where,
+    *,
+    varying: frozenset[str],
+    problems: Problems,
 ) -> LoadedTask | None:
     """A task out of its mapping; None where it has problems, which are noted.
 
@@ -56,28 +60,32 @@ def load_task(
         defaults: the suite's, checked by `check_defaults`.
         stem: the id that it gets without one of its own; None: it needs one.
         where: the place in its file.
+        varying: the inputs in its suite's matrix.
         problems: takes what is wrong.
     """
     source = own.source
     if own.entry("id") is None and stem is not None:
         own = Fields(source, own.line, (*own.entries, Entry("id", own.line, Scalar(source, own.line, stem))))
-    node = merge(defaults, own, whole=WHOLE) if defaults else own
-    node = _written_out(node)
-    spec = decode_model(node, TaskSpec, where, _decoding(problems))
-    if spec is INVALID:
-        return None
-    before = len(problems)
-    task = LoadedTask(_with_inputs(spec, node, where, problems), node, where, source, defaults)
-    for at, below, message in _contradictions(task):
-        problems.add(at, below, message)
-    return task if len(problems) == before else None
+    node = written_out(merge(defaults, own, whole=WHOLE) if defaults else own)
+    found = Problems()
+    spec = decode_model(node, TaskSpec, where, _decoding(found))
+    check_templates(node, where, varying, found)
+    inputs = _inputs(node, where, found)
+    task = None
+    if spec is not INVALID:
+        spec = spec.model_copy(update={"inputs": inputs})
+        task = LoadedTask(spec, node, where, source, defaults)
+        for at, below, message in _contradictions(task):
+            found.add(at, below, message)
+    problems.extend(found)
+    return None if found else task
 
 
 def check_defaults(defaults: Fields, where: Where, problems: Problems) -> None:
     """Note what is wrong in a suite's defaults, once for all of its tasks."""
     if entry := defaults.entry("id"):
         problems.add(entry.node, where.down("id"), "every task needs an id of its own", line=entry.line)
-    node = _written_out(defaults.without("id"))
+    node = written_out(defaults.without("id"))
     decode_model(node, TaskSpec, where, _decoding(problems, is_partial=True))
 
 
@@ -85,68 +93,26 @@ def _decoding(problems: Problems, *, is_partial: bool = False) -> Decoding:
     return Decoding(problems, RULES, NODE_RULES, HINTS, is_partial)
 
 
-def _written_out(node: Fields) -> Fields:
-    """The same task without shorthands."""
-    system = node.get("system")
-    if isinstance(system, Scalar) and not system.is_null:
-        node = node.replacing("system", _mapping(system, {"append": system}))
-    verify = node.get("verify")
-    if isinstance(verify, Scalar) and not verify.is_null:
-        verify = Items(verify.source, verify.line, (verify,))
-    if isinstance(verify, Items):
-        node = node.replacing("verify", Items(verify.source, verify.line, tuple(_named_checks(verify))))
-    return node
-
-
-def _mapping(at: Node, values: Mapping[str, Node]) -> Fields:
-    entries = tuple(Entry(key, at.line, value) for key, value in values.items())
-    return Fields(at.source, at.line, entries)
-
-
-def _named_checks(checks: Items) -> Iterator[Node]:
-    """Every check as a mapping with a name; a plain command is named after its text or position."""
-    taken = {name.text for check in checks.nodes if isinstance(name := descend(check, ("name",)), Scalar)}
-    for number, check in enumerate(checks.nodes, start=1):
-        run = check if isinstance(check, Scalar) else descend(check, ("run",))
-        if not isinstance(run, Scalar) or descend(check, ("name",)) is not None:
-            yield check
-            continue
-        label = _slug(run.text)
-        if not label or label in taken:
-            label = f"check-{number}"
-        while label in taken:
-            label += "-"
-        taken.add(label)
-        entries = check.entries if isinstance(check, Fields) else _mapping(check, {"run": run}).entries
-        named = Entry("name", check.line, Scalar(check.source, check.line, label, "quoted"))
-        yield Fields(check.source, check.line, (named, *entries))
-
-
-def _slug(command: str) -> str:
-    """A short one-line command as a name; empty where it makes none."""
-    if "{{" in command or "{%" in command:
-        return ""
-    slug = _SLUGGED.sub("-", command.strip()).strip("-._")
-    return slug if len(slug) <= MAX_SLUG_CHARS and slug[:1].isalnum() else ""
-
-
-def _with_inputs(spec: TaskSpec, node: Fields, where: Where, problems: Problems) -> TaskSpec:
-    """Defaults of inputs as values of their declared types."""
+def _inputs(task: Fields, where: Where, problems: Problems) -> dict[str, InputSpec]:
+    """Declared inputs with defaults of their types; those that are declared wrongly are left out."""
     inputs: dict[str, InputSpec] = {}
-    for name, declared in spec.inputs.items():
-        below = where.down("inputs").down(name)
-        written = descend(node, ("inputs", name)) or node
-        if not INPUT_NAME.fullmatch(name):
-            problems.add(written, below, f"got {quoted(name)}, need letters, digits and '_', a letter first")
+    node = task.get("inputs")
+    for entry in node.entries if isinstance(node, Fields) else ():
+        below = where.down("inputs").down(entry.key)
+        if not INPUT_NAME.fullmatch(entry.key):
+            message = f"got {quoted(entry.key)}, need letters, digits and '_', a letter first"
+            problems.add(entry.node, below, message, line=entry.line)
+        declared = decode_model(entry.node, InputSpec, below, _decoding(Problems()))
+        if declared is INVALID:
+            continue  # said with the rest of the task
         for message in _input_contradictions(declared):
-            problems.add(written, below, message)
-        default = descend(written, ("default",))
-        if default is None or (isinstance(default, Scalar) and default.is_null):
-            inputs[name] = declared
-            continue
-        value = from_node(default, declared, below.down("default"), problems)
-        inputs[name] = declared.model_copy(update={"default": value})
-    return spec.model_copy(update={"inputs": inputs})
+            problems.add(entry.node, below, message, line=entry.line)
+        default = descend(entry.node, ("default",))
+        if default is not None and not (isinstance(default, Scalar) and default.is_null):
+            value = from_node(default, declared, below.down("default"), problems)
+            declared = declared.model_copy(update={"default": value})
+        inputs[entry.key] = declared
+    return inputs
 
 
 def _input_contradictions(declared: InputSpec) -> Iterator[str]:

@@ -24,6 +24,7 @@ MAX_NODES = 20_000
 
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Control characters, and line ends that editors and YAML count differently (U+0085, U+2028, U+2029)."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _STYLES: dict[str | None, Style] = {"|": "literal", ">": "folded", "'": "quoted", '"': "quoted"}
 
 
@@ -94,6 +95,13 @@ def _decoded(content: bytes, source: Source, problems: Problems) -> str | None:
         source.name, f'got {what}, need plain text (or an escape in "double quotes")', line=line
     )
     return None
+
+
+def _with_pairs(text: str) -> str:
+    """JSON spells characters beyond U+FFFF as two escapes: one character again."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 def _syntax(error: Any) -> str:
@@ -181,8 +189,8 @@ class _Build:
         return self._nodes <= MAX_NODES or self._stop(f"more than {MAX_NODES} values in one file")
 
     def _scalar(self, event: Any) -> Scalar:
-        text = event.value
-        if "\0" in text or re.search("[\ud800-\udfff]", text):
+        text = _with_pairs(event.value)
+        if "\0" in text or _SURROGATE.search(text):
             self._note(f"got {quoted(text)}, need text without NUL and lone surrogates")
             text = re.sub("[\0\ud800-\udfff]", "?", text)
         return Scalar(self._source, self.last_line, text, _STYLES.get(event.style, "plain"))

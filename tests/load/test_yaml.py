@@ -126,7 +126,8 @@ def test_aliases_and_anchors_are_named(tmp_path: Path) -> None:
 def test_a_billion_laughs_are_not_laughed(tmp_path: Path) -> None:
     rows = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     rows += [
-        f"{name}: &{name} [{', '.join(['*' + before] * 9)}]" for before, name in zip("abcdefgh", "bcdefghi")
+        f"{name}: &{name} [{', '.join(['*' + before] * 9)}]"
+        for before, name in zip("abcdefgh", "bcdefghi", strict=True)
     ]
     lines = problems(tmp_path, "prompt: x\n" + "\n".join(rows) + "\n")
     assert "a.yaml:2: &a: anchors are not supported, write the value out" in lines

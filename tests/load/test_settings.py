@@ -1,0 +1,127 @@
+"""Effective values and their sources, piece by piece."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pi_batch.load.config import Config
+from pi_batch.load.nodes import Fields, Source
+from pi_batch.load.options import PlanOptions
+from pi_batch.load.problems import Problems, Where
+from pi_batch.load.settings import jobs_of, models_of, read_sources, settings_of, with_settings
+from pi_batch.load.suite import Suite
+from pi_batch.load.task import LoadedTask, load_task
+from pi_batch.load.yaml import parse
+from pi_batch.results import EffectiveValue
+from pi_batch.spec import BudgetSpec, SuiteSpec
+
+SOURCE = Source("a.yaml", Path("/a.yaml"), "", Path("/"))
+CLI = EffectiveValue("fake/x", "cli")
+ONE_JOB = EffectiveValue(1, "default")
+
+
+def loaded(text: str, defaults: str | None = None) -> LoadedTask:
+    found = Problems()
+    own = parse(f"id: a\nprompt: x\n{text}", SOURCE, found)
+    shared = parse(defaults, SOURCE, found) if defaults else None
+    assert isinstance(own, Fields)
+    assert shared is None or isinstance(shared, Fields)
+    made = load_task(own, shared, None, Where(), varying=frozenset(), problems=found)
+    found.raise_if_any()
+    assert made is not None
+    return made
+
+
+def sources(**given: Any) -> Any:
+    found = Problems()
+    made = read_sources(PlanOptions(cwd=Path("/"), **given), found)
+    found.raise_if_any()
+    return made
+
+
+def setting(name: str, text: str, defaults: str | None = None, **given: Any) -> EffectiveValue:
+    return settings_of(loaded(text, defaults), CLI, ONE_JOB, sources(**given))[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "defaults", "expected"),
+    [
+        ("isolation", "", None, EffectiveValue("clone", "default")),
+        ("isolation", "workspace: {isolation: copy}", None, EffectiveValue("copy", "spec")),
+        ("isolation", "", "workspace: {isolation: copy}", EffectiveValue("copy", "suite")),
+        (
+            "isolation",
+            "workspace: {isolation: none}",
+            "workspace: {isolation: copy}",
+            EffectiveValue("none", "spec"),
+        ),
+        ("verify_in", "workspace: {isolation: none}", None, EffectiveValue("workspace", "default")),
+        ("verify_in", "", "verify_in: workspace", EffectiveValue("workspace", "suite")),
+        ("attempts.verify", "attempts: {verify: 3}", "attempts: {verify: 2}", EffectiveValue(3, "spec")),
+        ("budget.tool_calls", "", "budget: {tool_calls: 9}", EffectiveValue(9, "suite")),
+        ("budget.cost_usd", "budget: {cost_usd: 0}", None, EffectiveValue(0, "spec")),
+    ],
+)
+def test_a_value_and_its_source(name: str, text: str, defaults: str | None, expected: EffectiveValue) -> None:
+    assert setting(name, text, defaults) == expected
+
+
+@pytest.mark.parametrize(
+    ("flag", "name"),
+    [
+        ("max_turns", "turns"),
+        ("max_tokens", "tokens"),
+        ("max_cost_usd", "cost_usd"),
+        ("max_wall_s", "wall_s"),
+    ],
+)
+def test_each_flag_sets_its_limit(flag: str, name: str) -> None:
+    given: dict[str, Any] = {flag: 3}
+    found = setting(f"budget.{name}", f"budget: {{{name}: 7}}", **given)
+    assert found == EffectiveValue(3, "cli")
+
+
+def test_every_limit_is_recorded() -> None:
+    made = settings_of(loaded(""), CLI, ONE_JOB, sources())
+    assert {name for name in made if name.startswith("budget.")} == {
+        f"budget.{name}" for name in BudgetSpec.model_fields
+    }
+
+
+def test_models_in_the_order_of_precedence() -> None:
+    from pi_batch.load.matrix import Matrix
+
+    task, suite = loaded("model: fake/spec"), Suite("s", matrix=Matrix(("fake/m1", "fake/m2")))
+    env = {"PI_BATCH_MODEL": "fake/env"}
+    assert models_of(task, suite, sources(models=("fake/cli",))) == (EffectiveValue("fake/cli", "cli"),)
+    assert [model.value for model in models_of(task, suite, sources())] == ["fake/m1", "fake/m2"]
+    assert models_of(task, Suite("s"), sources(environ=env)) == (EffectiveValue("fake/spec", "spec"),)
+    assert models_of(loaded(""), Suite("s"), sources(environ=env)) == (
+        EffectiveValue("fake/env", "environment"),
+    )
+    assert models_of(loaded(""), Suite("s"), sources(config=Config(model="fake/c"))) == (
+        EffectiveValue("fake/c", "config"),
+    )
+    assert models_of(loaded(""), Suite("s"), sources()) == ()
+
+
+def test_jobs_of_several_suites() -> None:
+    suites = [
+        Suite("a", SuiteSpec(tasks=(), max_parallel=4)),
+        Suite("b", SuiteSpec(tasks=(), max_parallel=2)),
+    ]
+    assert jobs_of(suites, sources()) == EffectiveValue(2, "suite")
+    assert jobs_of([Suite("c")], sources()) == EffectiveValue(1, "default")
+    assert jobs_of(suites, sources(jobs=8)) == EffectiveValue(8, "cli")
+
+
+def test_the_spec_that_runs_has_the_effective_values() -> None:
+    task = loaded("sandbox: none\nbudget: {turns: 9}\ntools: [read, read]")
+    given = sources(max_turns=2, sandbox="auto")
+    made = with_settings(task.spec, settings_of(task, CLI, ONE_JOB, given))
+    assert (made.model, made.sandbox, made.budget.turns, made.verify_in) == ("fake/x", "auto", 2, "clean")
+    assert made.tools == ("read",)
+    assert task.spec.budget.turns == 9

@@ -1,0 +1,77 @@
+"""The models behind the YAML: frozen, closed, with the defaults that the docs promise."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from pi_batch.spec import (
+    ALL_TOOLS,
+    BudgetSpec,
+    Check,
+    InputSpec,
+    Plan,
+    SpecModel,
+    SuiteBudgetSpec,
+    SuiteSpec,
+    TaskSpec,
+)
+
+
+def models(model: type[SpecModel] = SpecModel) -> list[type[SpecModel]]:
+    return [known for known in model.__subclasses__() if known.__module__ == "pi_batch.spec"]
+
+
+def test_a_task_has_the_defaults_of_the_contract() -> None:
+    made = TaskSpec(id="a", prompt="x")
+    assert made.budget == BudgetSpec(turns=50, tokens=None, cost_usd=None, wall_s=1800.0, tool_calls=None)
+    assert made.tools == ALL_TOOLS
+    assert (made.workspace.path, made.workspace.isolation) == (".", "clone")
+    assert made.workspace.include_uncommitted
+    assert made.permissions.network is False
+    assert (made.sandbox, made.sandbox_required, made.trust) == ("auto", False, "trusted")
+    assert made.attempts.verify == 1
+    assert made.verify_in is None
+    assert made.context_files
+
+
+def test_a_suites_budget_is_unlimited() -> None:
+    assert all(limit is None for limit in SuiteBudgetSpec().model_dump().values())
+    assert set(SuiteBudgetSpec.model_fields) == set(BudgetSpec.model_fields)
+
+
+def test_specs_are_frozen() -> None:
+    made = TaskSpec(id="a", prompt="x")
+    with pytest.raises(ValidationError):
+        made.prompt = "y"
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+def test_unknown_keys_are_refused_everywhere(model: type[SpecModel]) -> None:
+    with pytest.raises(ValidationError, match="nothing_of_ours"):
+        model.model_validate({"nothing_of_ours": 1})
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.__name__)
+def test_every_field_says_what_it_is(model: type[SpecModel]) -> None:
+    assert model.__doc__
+    assert [name for name, info in model.model_fields.items() if not info.description] == []
+
+
+def test_types_are_strict() -> None:
+    with pytest.raises(ValidationError):
+        BudgetSpec(turns="3")  # type: ignore[arg-type]
+    with pytest.raises(ValidationError):
+        Check(name="a", run=3)  # type: ignore[arg-type]
+
+
+def test_an_input_is_a_trusted_string_until_it_says_otherwise() -> None:
+    assert (InputSpec().type, InputSpec().trust, InputSpec().required) == ("string", "trusted", None)
+
+
+def test_task_and_suite_share_no_keys_but_these() -> None:
+    assert set(TaskSpec.model_fields) & set(SuiteSpec.model_fields) == {"version", "title", "budget"}
+
+
+def test_a_plan_runs_one_task_at_a_time() -> None:
+    assert Plan((), SuiteBudgetSpec()).max_parallel == 1
