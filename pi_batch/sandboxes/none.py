@@ -36,8 +36,9 @@ class NoneSandbox:
     name = "none"
     layers: tuple[str, ...] = ()
 
-    def __init__(self, *, grace_s: float = GRACE_S) -> None:
+    def __init__(self, *, grace_s: float = GRACE_S, linger_s: float = LINGER_S) -> None:
         self._grace_s = grace_s
+        self._linger_s = linger_s
         self._task = next(_TASK_NUMBERS) % MAX_NUMBER + 1
         self._calls = itertools.count()
         self._leaders: set[int] = set()
@@ -58,7 +59,7 @@ class NoneSandbox:
             return
         self._is_open = False
         try:
-            if self._leaders and has_children():
+            if self._leaders and (has_children() or not ADOPTION.is_active):
                 mark = Mark(marks.runner_id(), self._task, 0)
                 kin = Kin(mark, self._leaders, takes_strays=ADOPTION.is_last)
                 await self._end(kin, lambda ending: asyncio.wait({ending}))
@@ -120,7 +121,7 @@ class NoneSandbox:
                 await self._end(kin, lambda ending: command.follow_until(ending, on_output))
             if not timed_out:
                 raise
-        await command.linger(on_output, 0 if timed_out else LINGER_S)
+        await command.linger(on_output, 0 if timed_out else self._linger_s)
         return timed_out
 
     async def _end(self, kin: Kin, meanwhile: Meanwhile) -> None:

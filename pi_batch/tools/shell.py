@@ -84,7 +84,7 @@ class Shell:
         state, token = self._state, secrets.token_hex(8)
         with self._slot() as slot:
             base = f"{context.scratch}/.shell/{slot}"
-            prelude = shell_state.prelude(state, command, f"{base}.state", token, context.env.get("BASH_ENV"))
+            prelude = shell_state.prelude(state, command, f"{base}.state", token, context.env)
             await context.sandbox.write(f"{base}.prelude", prelude)
             script = command.encode("utf-8", "surrogateescape")
             argv = ["bash", "--noprofile", "--norc"]

@@ -105,10 +105,20 @@ class Saved:
     too_large: bool = False
 
 
-def prelude(state: ShellState | None, command: str, out_path: str, token: str, bash_env: str | None) -> bytes:
-    """What a shell runs before a command; it writes to `out_path`, marked with the call's token."""
+def prelude(
+    state: ShellState | None, command: str, out_path: str, token: str, env: Mapping[str, str]
+) -> bytes:
+    """What a shell runs before a command; it writes to `out_path`, marked with the call's token.
+
+    What the environment brings is exported: the state exports again what still is.
+    """
     script = state.script if state is not None else b""
-    restored = b"shopt -s extglob\neval %b >/dev/null 2>&1\nbuiltin shopt -u extglob" % _quoted(script)
+    exported = _bytes_of(" ".join(name for name in env if state is not None and name in state.names))
+    bash_env = env.get("BASH_ENV")
+    restored = b"shopt -s extglob\n{ export -n %b; eval %b; } >/dev/null 2>&1\nbuiltin shopt -u extglob" % (
+        exported,
+        _quoted(script),
+    )
     save = _filled(
         _SAVE,
         READY=shlex.quote(f"ready {token}"),

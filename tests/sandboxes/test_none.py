@@ -26,7 +26,7 @@ _NUMBERS = itertools.count(1)
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[NoneSandbox]:
-    sandbox = NoneSandbox(grace_s=0.1)
+    sandbox = NoneSandbox(grace_s=0.1, linger_s=0.05)
     await sandbox.start()
     yield sandbox
     await sandbox.close()
@@ -104,7 +104,7 @@ async def until(condition: object, *, limit_s: float = 5) -> None:
     ],
 )
 async def test_a_background_process_survives_its_call_and_dies_with_the_task(background: str, n: str) -> None:
-    sandbox = NoneSandbox(grace_s=0.1)
+    sandbox = NoneSandbox(grace_s=0.1, linger_s=0.05)
     await sandbox.start()
     start = time.monotonic()
     assert await run(sandbox, background.replace("{n}", n) + "\necho done") == "done\n"
@@ -150,8 +150,11 @@ async def test_nothing_is_handed_over_after_the_call_has_returned(sandbox: NoneS
     assert output == heard
 
 
-async def test_output_of_a_process_substitution_still_arrives(sandbox: NoneSandbox) -> None:
+async def test_output_of_a_process_substitution_still_arrives() -> None:
+    sandbox = NoneSandbox(linger_s=5)
+    await sandbox.start()
     assert await run(sandbox, "echo x > >(sleep 0.03; cat)") == "x\n"
+    await sandbox.close()
 
 
 # --- what is ended --------------------------------------------------------------------------------
@@ -169,6 +172,7 @@ async def test_output_of_a_process_substitution_still_arrives(sandbox: NoneSandb
         "sleep {n} & kill -STOP $!; wait",
         "sleep {n} & kill -STOP $! $$",
         "exec >/dev/null 2>&1; sleep {n}",
+        "python3 -c 'import os, time; os.fork() or os._exit(0); time.sleep(9)' & sleep {n}",
         "while :; do (sleep {n} &) ; sleep 0.05; done",
     ],
 )
@@ -267,7 +271,7 @@ async def test_closing_one_task_leaves_other_tasks_and_our_own_children_alone(
     sandbox: NoneSandbox, n: str
 ) -> None:
     others = _unlike_any_other()
-    other = NoneSandbox(grace_s=0.1)
+    other = NoneSandbox(grace_s=0.1, linger_s=0.05)
     await other.start()
     ours = subprocess.Popen(["sleep", "99"], start_new_session=True)
     await run(sandbox, f"(env -i setsid sh -c 'sleep {n} & sleep {n} &')")

@@ -72,6 +72,8 @@ async def sh(workspace: Path) -> AsyncIterator[Session]:
         ("unset LANG", "echo ${LANG-unset}; env | grep -c LANG=", "unset\n0\n[exit code 1]"),
         ("PATH=$PATH:/extra", "echo ${PATH##*:}; echo $PATH | grep -o /extra | wc -l", "/extra\n1"),
         ("IFS=:", "x=a:b; echo $x", "a b"),
+        ("export -n LANG", "echo $LANG; env | grep LANG", "C.UTF-8\n[exit code 1]"),
+        ("LANG=de; export LANG", "env | grep ^LANG", "LANG=de"),
         ("unset PATH", "echo still; /bin/echo here", "still\nhere"),
         ("x=$'\\001\\x7f\\xff\\e[1m'", 'printf %s "$x" | od -An -tx1', " 01 7f ff 1b 5b 31 6d"),
         ("set -e; x=kept; false; x=lost", "echo $x; [[ $- == *e* ]] || echo off", "kept\noff"),

@@ -59,7 +59,9 @@ def test_a_prelude_gives_bash_env_back_and_quotes_every_path(tmp_path: Path, bas
     state = ShellState("/", b"greeting='it'\\''s'", frozenset({"greeting"}))
     file = tmp_path / "prelude"
     command = 'printf "%s|" "$greeting" "${BASH_ENV-unset}"'
-    file.write_bytes(prelude(state, command, str(out), "t", bash_env))
+    file.write_bytes(
+        prelude(state, command, str(out), "t", {} if bash_env is None else {"BASH_ENV": bash_env})
+    )
     shown = subprocess.run(
         ["bash", "-c", command], env={"BASH_ENV": str(file)}, stdout=subprocess.PIPE, check=True
     )

@@ -1,0 +1,64 @@
+"""Finding and ending what belongs together, also where orphans go to init."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import signal
+import subprocess
+
+import pytest
+
+from pi_batch.sandboxes import marks
+from pi_batch.sandboxes.adoption import ADOPTION
+from pi_batch.sandboxes.ending import Kin, end
+from pi_batch.sandboxes.marks import Mark
+from pi_batch.sandboxes.processes import snapshot
+
+MARK = Mark(marks.runner_id(), 60_000, 1)
+
+
+@pytest.fixture
+def orphan() -> int:
+    """A marked daemon of init's: no sandbox is open, so that nobody adopts it."""
+    assert not ADOPTION.is_active
+    shell = subprocess.Popen(
+        ["sh", "-c", "read -r go; env -i setsid sh -c 'sleep 99 >/dev/null 2>&1 & echo $!'"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    marks.put(MARK, shell.pid)
+    printed, _ = shell.communicate(b"go\n")
+    return int(printed)
+
+
+async def test_an_orphan_that_went_to_init_is_found_by_its_mark(orphan: int) -> None:
+    assert snapshot()[orphan].parent != os.getpid()
+    assert [process.pid for process in Kin(MARK, []).living()] == [orphan]
+    assert Kin(Mark(MARK.runner, MARK.task, 2), []).living() == []
+    assert await end(Kin(Mark(MARK.runner, MARK.task, 0), []), grace_s=2, hurry=asyncio.Event()) == []
+    assert Kin(MARK, []).living() == []
+
+
+async def test_a_stopped_process_is_continued_so_that_it_can_end_in_order(orphan: int) -> None:
+    os.kill(orphan, signal.SIGSTOP)
+    start = asyncio.get_running_loop().time()
+    assert await end(Kin(MARK, []), grace_s=30, hurry=asyncio.Event()) == []
+    assert asyncio.get_running_loop().time() - start < 5
+
+
+async def test_what_cannot_be_ended_is_given_back(monkeypatch: pytest.MonkeyPatch, orphan: int) -> None:
+    """Another user's process refuses every signal."""
+
+    def refuse(group: int, signum: int) -> None:
+        raise PermissionError(group, signum)
+
+    clock = itertools.count(0, 0.5)
+    with monkeypatch.context() as system:
+        system.setattr(os, "killpg", refuse)
+        system.setattr(asyncio.get_running_loop(), "time", lambda: float(next(clock)))
+        left = await end(Kin(MARK, []), grace_s=1, hurry=asyncio.Event())
+    assert [process.pid for process in left] == [orphan]
+    os.kill(orphan, signal.SIGKILL)
