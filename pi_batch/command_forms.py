@@ -24,8 +24,6 @@ RESERVED = frozenset(
         "do",
         "while",
         "until",
-        "time",
-        "coproc",
         "!",
         "{",
         "}",
@@ -34,7 +32,7 @@ RESERVED = frozenset(
         "esac",
     ]
 )
-HEADERS = frozenset(["for", "case", "select", "function"])
+HEADERS = frozenset(["for", "case", "select"])
 _SHELLS = frozenset(["sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "busybox"])
 _WRAPPERS = frozenset(
     [
@@ -46,6 +44,8 @@ _WRAPPERS = frozenset(
         "exec",
         "nohup",
         "time",
+        "coproc",
+        "function",
         "nice",
         "ionice",
         "timeout",

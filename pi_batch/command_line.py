@@ -119,7 +119,7 @@ class _Splitter:
     def _quoting(self, char: str, following: str) -> None:
         if char == "\\":
             if following != "\n":
-                self.word = (self.word or "") + following
+                self.word = (self.word or "") + (following or "\\")
                 self.word_is_quoted = True
             self.at += 2
         elif char == "'":
@@ -153,11 +153,12 @@ class _Splitter:
         self.at = len(self.text) if found < 0 else found + 1
         return self.text[start : self.at - (found >= 0)]
 
-    def _double_quoted(self) -> None:
+    def _double_quoted(self, *, is_to_end: bool = False) -> None:
+        """Up to the closing quote, or a here-document's text, in which quotes mean nothing."""
         self._append_quoted("")
         while self.at < len(self.text):
             char, following = self.text[self.at], self.text[self.at + 1 : self.at + 2]
-            if char == '"':
+            if char == '"' and not is_to_end:
                 self.at += 1
                 return
             if char == "`":
@@ -172,7 +173,7 @@ class _Splitter:
                 run = plain.group() if plain else char
                 self._append_quoted(run)
                 self.at += len(run)
-        self.is_whole = False
+        self.is_whole = self.is_whole and is_to_end
 
     def _substitution(self, skip: int) -> None:
         """$(…), <(…) or >(…): its commands count; the word keeps a mark for its unknown text."""
@@ -184,11 +185,7 @@ class _Splitter:
                 self.at = end + 2
                 self._nested_in_text(inside)
                 return
-        inner = _Splitter(self.text, self.at + skip, ")", self.depth + 1)
-        if inner.depth > MAX_DEPTH:
-            self.is_whole = False
-            self.at = len(self.text)
-            return
+        inner = self._deeper(self.text, self.at + skip, ")")
         inner.run()
         self._take(inner)
         self._append_quoted(self.text[self.at : inner.at + 1])
@@ -205,15 +202,20 @@ class _Splitter:
     def _nested_in_text(self, text: str) -> None:
         """Substitutions within text that is otherwise no command."""
         if "$(" in text or "`" in text:
-            self._split_apart(f'"{text.replace(chr(34), "")}"')
+            inner = self._deeper(text)
+            inner._double_quoted(is_to_end=True)
+            self._take(inner)
 
     def _split_apart(self, text: str) -> None:
-        inner = _Splitter(text, depth=self.depth + 1)
-        if inner.depth > MAX_DEPTH:
-            self.is_whole = False
-            return
+        inner = self._deeper(text)
         inner.run()
         self._take(inner)
+
+    def _deeper(self, text: str, at: int = 0, closer: str = "") -> _Splitter:
+        """A pass over a substitution; over nothing, and the line is not whole, when it is too deep."""
+        if self.depth < MAX_DEPTH:
+            return _Splitter(text, at, closer, self.depth + 1)
+        return _Splitter(text, len(text), closer, self.depth + 1, is_whole=False)
 
     def _take(self, inner: _Splitter) -> None:
         self.commands.extend(inner.commands)
