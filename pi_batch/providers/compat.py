@@ -41,6 +41,7 @@ class Compat:
     reasoning_back: ReasoningBack = "never"
     """calls: under `reasoning_field` with each reply that calls tools; details: as reasoning_details."""
     reasoning_field: str = "reasoning_content"
+    """Under which name thinking goes back; empty: the one that it came in."""
     requires_reasoning: bool = False
     """A reply that calls tools must carry `reasoning_field`, if only empty, when thinking is on."""
     thinking_format: ThinkingFormat = "none"
@@ -93,5 +94,5 @@ OLLAMA = Compat(
     efforts=("none", "low", "medium", "high"),
 )
 LLAMACPP = Compat(reasoning_back="calls")
-VLLM = Compat(reasoning_back="calls", thinking_format="effort")
+VLLM = Compat(reasoning_back="calls", reasoning_field="", thinking_format="effort")
 LMSTUDIO = Compat(thinking_format="effort")

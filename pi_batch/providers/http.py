@@ -27,10 +27,10 @@ if TYPE_CHECKING:  # 32 ms of CPU; loaded by the first request
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 MAX_ERROR_BYTES = 64 * 1024
-DRAIN_S = 0.25
+DRAIN_S = 0.1
 """What the rest of a finished reply may take so that its connection can be used again."""
 KEEPALIVE_S = 30.0
-END_S = 10.0
+END_S = 5.0
 """What may pass between a reply's end and the usage that some services send after it."""
 HEAD_BYTES = 2048
 

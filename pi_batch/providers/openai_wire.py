@@ -103,8 +103,9 @@ class ChatRules:
                     return {"reasoning_details": details}
         text = "\n".join(block.thinking for block in blocks if not block.is_redacted)
         if text:
-            named = next((block.signature for block in blocks), None)
-            return {named if named in compat.reasoning_fields else compat.reasoning_field: text}
+            came_in = next((block.signature for block in blocks), None) or ""
+            known = came_in if came_in in compat.reasoning_fields else compat.reasoning_fields[0]
+            return {compat.reasoning_field or known: text}
         return {compat.reasoning_field: ""} if compat.requires_reasoning else {}
 
 

@@ -54,8 +54,11 @@ async def stream_reply(
     stream = await ask()
     try:
         if stream.media_type in DOCUMENT_TYPES:
-            for delta in assembler.take_document(_document(await stream.document(), endpoint)):
+            body = await stream.document()
+            for delta in assembler.take_document(_document(body, endpoint)):
                 yield delta
+            if not assembler.is_whole:
+                raise senseless(endpoint, body)
         else:
             while events := await _next(stream, assembler):
                 for event in events:

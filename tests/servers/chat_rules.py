@@ -86,7 +86,8 @@ def check_chat(body: Mapping[str, Any], profile: ChatProfile) -> None:
         need(name not in body, f"Unrecognized request argument supplied: {name}", code="unknown_parameter")
     model = body.get("model")
     need(isinstance(model, str) and model, "you must provide a model parameter")
-    _check_sampling(body, str(model))
+    if profile.name == "openai":
+        _check_sampling(body, str(model))
     _check_cap(body, str(model), profile)
     need("stream_options" not in body or body.get("stream") is True, "stream_options only with stream")
     need(
@@ -120,7 +121,7 @@ def _check_sampling(body: Mapping[str, Any], model: str) -> None:
             for name in SAMPLING:
                 need(name not in body, f"Unsupported parameter: '{name}'", code="unsupported_parameter")
             need(body.get("temperature", 1) == 1, "temperature: only 1", code="unsupported_value")
-    elif "gpt" in model:
+    else:
         need("reasoning_effort" not in body, "Unrecognized: reasoning_effort", code="unknown_parameter")
 
 

@@ -34,6 +34,11 @@ class Connection:
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
 
+    @property
+    def peer(self) -> object:
+        """Who is at the other end: one value per connection."""
+        return self._writer.get_extra_info("peername")
+
     async def send(self, data: bytes) -> None:
         """Write and let it go out."""
         self._writer.write(data)
