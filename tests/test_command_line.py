@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 
@@ -133,8 +134,6 @@ def test_any_text_is_split(text: str) -> None:
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
 @settings(max_examples=200, deadline=None)
 def test_quoted_words_come_back_as_they_were(arguments: list[str]) -> None:
-    import shlex
-
     assert words(" ".join(map(shlex.quote, arguments))) == [tuple(arguments)]
 
 
@@ -143,6 +142,7 @@ def test_quoted_words_come_back_as_they_were(arguments: list[str]) -> None:
 @given(st.text("ab '\"\\\n", max_size=14))
 @settings(max_examples=150, deadline=None)
 def test_quotes_and_escapes_mean_what_bash_means(text: str) -> None:
+    assume(not text.endswith("\\"))  # bash itself keeps such a backslash at one time and drops it at another
     line = split_command_line(f"printf '%s\\0' {text}")
     assume(line.is_whole)
     assume(len(line.commands) == 1)
