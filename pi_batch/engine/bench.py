@@ -81,6 +81,14 @@ async def fresh_bench(parts: JudgeParts, path: str) -> AsyncIterator[Bench]:
         await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
 
 
+def without_old_bytecode(bench: Bench) -> Bench:
+    """The bench with Python's byte code in its scratch directory, read from there alone.
+
+    In a tree that others use, too, byte code may be planted, or older than an edit of the same second.
+    """
+    return replace(bench, env={"PYTHONPYCACHEPREFIX": f"{bench.scratch}/pycache", **bench.env})
+
+
 def task_bench(parts: JudgeParts) -> Bench:
     """The task's own workspace and sandbox: what the agent uses."""
     scratch = str(parts.scratch)

@@ -22,6 +22,7 @@ from pi_batch.engine.bench import (
     observed,
     set_up,
     task_bench,
+    without_old_bytecode,
 )
 from pi_batch.engine.case import Case, open_case, unprotected_tests
 from pi_batch.engine.feedback import feedback, log_tail
@@ -78,7 +79,7 @@ class Judge:
         if spec is None:
             return None
         check = Check(name="precheck", run=spec.run, timeout_s=spec.timeout_s)
-        context = task_bench(parts).context(parts, "precheck.log", 1)
+        context = without_old_bytecode(task_bench(parts)).context(parts, "precheck.log", 1)
         judgement = await observed(
             parts, "precheck", self._verifiers["command"], check, context, name="precheck", command=spec.run
         )
@@ -165,7 +166,8 @@ class Judge:
                 copy = await parts.workspace.clean_copy("patched", case.globs)
                 stack.push_async_callback(copy.close)
                 path = copy.path
-            yield await stack.enter_async_context(fresh_bench(parts, path))
+            bench = await stack.enter_async_context(fresh_bench(parts, path))
+            yield bench if case.is_clean else without_old_bytecode(bench)
 
     def _context(self, case: Case, bench: Bench, start: StartCopy, check: Check, log: str) -> CheckContext:
         is_tracked = self._parts.workspace.start_commit is not None

@@ -227,6 +227,21 @@ async def test_in_place_without_a_recorded_start_the_precheck_is_what_a_check_is
     assert "tests of the start no longer run" in verdict.results[0].message
 
 
+async def test_in_the_workspace_old_and_planted_bytecode_is_not_read(tmp_path: Path) -> None:
+    spec = make_spec(
+        verify=[{"name": "tests", "run": "python -m pytest -q"}],
+        verify_in="workspace",
+        precheck={"run": "python -m pytest -q"},
+    )
+    plant = "python -m compileall -q --invalidation-mode unchecked-hash calc.py"
+    async with court(tmp_path, spec) as at:
+        assert await at.judge.precheck() is None
+        assert (await at.verdict(f"{plant}; {FIX}")).passed
+        unfix = f"{plant}; sed -i 's/a + b/a - b/' calc.py"
+        assert not (await at.verdict(unfix, attempt=2)).passed
+        assert not list(Path(at.workspace.path).rglob("test_*.pyc"))
+
+
 # --- precheck and baseline ---------------------------------------------------------------------------------
 
 
