@@ -31,11 +31,12 @@ COMMANDS = {
     "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
+    "models": CommandEntry("pi_batch.cli.models", "Show model services, keys and prices."),
     "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
 }
 """What this version has."""
 
-RESERVED = ("resume", "compare", "merge", "suite", "apply", "init", "models", "rpc")
+RESERVED = ("resume", "compare", "merge", "suite", "apply", "init", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 

@@ -43,6 +43,8 @@ class Config:
     """The longest wait before another try."""
     prices: str | None = None
     """A JSON or TOML price file; absolute when it comes from a file."""
+    providers: Mapping[str, Any] | None = None
+    """Services of one's own, name -> table of base_url, key_variable, api, headers, compat; files only."""
     file: str = ""
     """Where this was read; empty for the environment."""
 
@@ -70,6 +72,12 @@ def _number(value: Any, *, above: float | None = None, least: int | None = None)
     return f"got {value}, need >= {least}" if least is not None and value < least else None
 
 
+def _tables(value: Any) -> str | None:
+    if isinstance(value, Mapping) and all(isinstance(table, Mapping) for table in value.values()):
+        return None
+    return f"got {quoted(str(value))}, need a table for each service"
+
+
 SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "model": lambda value: _text(value, model_name),
     "sandbox": lambda value: _text(value, sandbox_name),
@@ -80,8 +88,11 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "max_retries": lambda value: _number(value, least=0),
     "retry_cap_s": lambda value: _number(value, above=0),
     "prices": _text,
+    "providers": _tables,
 }
 """Key -> what is wrong with a value of it; the variable is PI_BATCH_ and the key in capitals."""
+
+_FILES_ONLY = ("providers",)
 
 _NUMBERS = frozenset(
     field.name for field in fields(Config) if "int" in str(field.type) or "float" in str(field.type)
@@ -92,13 +103,13 @@ _PATHS = ("output", "prices")
 def environment_config(environ: Mapping[str, str], problems: Problems) -> Config:
     """What PI_BATCH_* variables say; empty ones and unknown ones say nothing."""
     values: dict[str, Any] = {}
-    for key, complain in SETTINGS.items():
+    for key in (key for key in SETTINGS if key not in _FILES_ONLY):
         variable = f"PI_BATCH_{key.upper()}"
         text = environ.get(variable, "").strip()
         if not text:
             continue
         value = _as_written(text) if key in _NUMBERS else text
-        complaint = complain(value)
+        complaint = SETTINGS[key](value)
         if complaint:
             problems.add_plain(variable, complaint)
         else:

@@ -1,17 +1,23 @@
-"""A model's name to the thing that answers: provider, price, limits."""
+"""A model's name to the thing that answers: service, key, price, limits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pi_batch import providers
+from pi_batch.engine.limiter import Limiter
 from pi_batch.engine.model_port import DEFAULT_MAX_OUTPUT_TOKENS, ModelPort
-from pi_batch.errors import UsageError
+from pi_batch.errors import ProviderError, UsageError
+from pi_batch.messages import Usage
 from pi_batch.protocols import Provider
+from pi_batch.spec import PlannedTask
+from pi_batch.wiring.settings import Settings
+from pi_batch.wiring.surroundings import Surroundings
 
-THINKING_LEVELS = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
+THINKING_LEVELS = ("off", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,41 +52,144 @@ class OpenedModel:
 
     port: ModelPort
     bind_workspace: Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Service:
+    """One endpoint, shared by every task that uses it."""
+
+    service: Any
+    """A `providers.catalog.Service`."""
     provider: Provider
+    limiter: Limiter
 
 
-def open_model(name: str, key: str, environ: Mapping[str, str], warn: Callable[[str], None]) -> OpenedModel:
-    """Make the provider of one task's model. Raises: UsageError, ProviderError."""
-    parsed = ModelName.parse(name)
-    if parsed.provider == "replay":
-        return _open_replay(parsed, key, environ, warn)
-    provider_class = providers.load(parsed.provider)
-    raise UsageError(f"model {name!r}: {provider_class.__name__} cannot be named in a spec")
+class ModelPool:
+    """Opens the models of a run; each service is connected to once."""
+
+    def __init__(self, around: Surroundings, settings: Settings, *, has_cost_limit: bool) -> None:
+        self._around = around
+        self._settings = settings
+        self._has_cost_limit = has_cost_limit
+        """True when the whole run has a money limit; tasks may have their own."""
+        self._services: dict[str, _Service] = {}
+        self._prices: Any = None
+
+    def check(self, tasks: Iterable[PlannedTask]) -> None:
+        """Look every model's provider up before anything runs. Raises: UsageError, one line each."""
+        problems = []
+        for model in dict.fromkeys(task.model for task in tasks):
+            try:
+                name = ModelName.parse(model)
+                if name.provider != "replay":
+                    find_service(name.provider, self._settings)
+            except UsageError as error:
+                problems.append(str(error))
+        if problems:
+            raise UsageError("\n".join(problems))
+
+    def open(self, task: PlannedTask, warn: Callable[[str], None]) -> OpenedModel:
+        """One task's model. Raises: UsageError, ProviderError (auth, price_unknown)."""
+        name = ModelName.parse(task.model)
+        if name.provider == "replay":
+            return self._open_replay(name, task, warn)
+        service = self._service(name.provider)
+        return OpenedModel(self._port(name, service, task), lambda _workspace: None)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for service in self._services.values():
+            await service.provider.close()
+
+    def _port(self, name: ModelName, opened: _Service, task: PlannedTask) -> ModelPort:
+        from pi_batch.prices import most_usd
+        from pi_batch.providers.catalog import default_max_output_tokens
+
+        prices = self._price_table()
+        price = prices.lookup(name.provider, name.model)
+        if price is None and (self._has_cost_limit or task.spec.budget.cost_usd is not None):
+            raise ProviderError(
+                f"{name.provider}/{name.model}: no price is known, so the cost limit cannot be kept: "
+                "give one in PI_BATCH_PRICES, or lift cost_usd",
+                kind="price_unknown",
+            )
+
+        def cost_usd(answered: str, usage: Usage) -> float | None:
+            cost: float | None = prices.cost_usd(name.provider, name.model, answered, usage)
+            return cost
+
+        return ModelPort(
+            provider=opened.provider,
+            provider_name=name.provider,
+            model=name.model,
+            thinking=name.thinking,
+            max_output_tokens=self._settings.max_output_tokens
+            or default_max_output_tokens(opened.service, name.model),
+            context_window=prices.context_window(name.provider, name.model),
+            price_usd=lambda given, out: most_usd(given, out, price) if price is not None else 0.0,
+            cost_usd=cost_usd,
+            limiter=opened.limiter,
+        )
+
+    def _price_table(self) -> Any:
+        if self._prices is None:
+            self._prices = self._settings.prices()
+        return self._prices
+
+    def _service(self, name: str) -> _Service:
+        """A service by name, connected at first use. Raises: UsageError, ProviderError."""
+        if name in self._services:
+            return self._services[name]
+        from pi_batch.providers.catalog import endpoint_for, key_state
+        from pi_batch.providers.endpoint import DEFAULT_TIMEOUTS, Timeouts
+
+        service = find_service(name, self._settings)
+        if key_state(service, self._around.environ) == "missing":
+            wanted = " or ".join(service.key_variables)
+            raise ProviderError(f"{name}: no key: set {wanted}", kind="auth")
+        idle_s = self._settings.idle_timeout_s
+        timeouts = DEFAULT_TIMEOUTS if idle_s is None else Timeouts(idle_s=idle_s)
+        endpoint = endpoint_for(service, self._around.environ, timeouts=timeouts)
+        provider: Provider = providers.load(service.api)(service, endpoint)
+        self._services[name] = _Service(service, provider, Limiter())
+        return self._services[name]
+
+    def _open_replay(self, name: ModelName, task: PlannedTask, warn: Callable[[str], None]) -> OpenedModel:
+        from pi_batch.providers.replay import Replay
+
+        replay = Replay(self._around.cwd / Path(name.model), key=task.planned.key, on_warning=warn)
+        port = ModelPort(
+            provider=replay,
+            provider_name="replay",
+            model=name.model,
+            max_output_tokens=self._settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
+            cost_usd=lambda _model, _usage: 0.0,
+            retries_empty=False,
+            warnings=replay.warnings,
+        )
+        return OpenedModel(port, replay.bind)
 
 
-def _open_replay(
-    name: ModelName, key: str, environ: Mapping[str, str], warn: Callable[[str], None]
-) -> OpenedModel:
-    from pi_batch.providers.replay import Replay
+def find_service(name: str, settings: Settings) -> Any:
+    """A known service, or one of the config file's. Raises: UsageError naming the nearest."""
+    import difflib
 
-    replay = Replay(Path(name.model), key=key, on_warning=warn)
-    port = ModelPort(
-        provider=replay,
-        provider_name="replay",
-        model=name.model,
-        max_output_tokens=max_output_tokens(environ),
-        cost_usd=lambda _model, _usage: 0.0,
-        retries_empty=False,
-        warnings=replay.warnings,
-    )
-    return OpenedModel(port, replay.bind, replay)
+    from pi_batch.providers.catalog import SERVICES
+    from pi_batch.providers.service_config import service_from_config
+
+    own = settings.file.providers or {}
+    if name in own:
+        return service_from_config(name, own[name], settings.file.file)
+    if name in SERVICES:
+        return SERVICES[name]
+    known = [*SERVICES, *own, "replay"]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f", did you mean {near[0]!r}?" if near else ""
+    raise UsageError(f"provider {name!r}: unknown{hint} (known: {', '.join(sorted(known))})")
 
 
-def max_output_tokens(environ: Mapping[str, str]) -> int:
-    """PI_BATCH_MAX_OUTPUT_TOKENS, or the default. Raises: UsageError."""
-    text = environ.get("PI_BATCH_MAX_OUTPUT_TOKENS", "")
-    if not text:
-        return DEFAULT_MAX_OUTPUT_TOKENS
-    if not text.isdecimal() or int(text) < 1:
-        raise UsageError(f"PI_BATCH_MAX_OUTPUT_TOKENS: got {text!r}, need a whole number >= 1")
-    return int(text)
+def providers_with_keys(around: Surroundings) -> tuple[str, ...]:
+    """Services whose key is set."""
+    from pi_batch.providers.catalog import SERVICES, key_state
+
+    return tuple(name for name, service in SERVICES.items() if key_state(service, around.environ) == "set")

@@ -10,6 +10,7 @@ from pi_batch.load.options import PlanOptions
 from pi_batch.load.plan import adhoc_plan, load_plan
 from pi_batch.load.plan import check_specs as check
 from pi_batch.spec import Plan
+from pi_batch.wiring.models import providers_with_keys
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.surroundings import Surroundings
 
@@ -30,6 +31,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
         config=load_config(around.cwd),
+        providers_with_keys=providers_with_keys(around),
     )
 
 

@@ -28,8 +28,10 @@ from pi_batch.sinks.event_log import EventLog
 from pi_batch.sinks.progress import Progress
 from pi_batch.sinks.stream import EventStream
 from pi_batch.spec import Plan
+from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
+from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
 from pi_batch.wiring.tasks import TaskMaker
 
@@ -69,8 +71,11 @@ def _run_plan(
     plan: Plan, options: RunOptions, around: Surroundings, *, is_stream: bool = False
 ) -> tuple[Path, BatchResult]:
     mask = around.masker(options.secrets)
+    settings = Settings(around)
+    models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
+    models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
-    run_dir = _make_run_dir(options.output, run_id, around)
+    run_dir = _make_run_dir(options.output, run_id, around, settings.output)
     clock = SystemClock()
     extra = {
         name: path
@@ -87,7 +92,7 @@ def _run_plan(
         def warn(key: str, text: str) -> None:
             batch.warn(key, text)
 
-        maker = TaskMaker(around, run_dir, temp_dir, mask, clock, warn)
+        maker = TaskMaker(around, run_dir, temp_dir, mask, clock, models, settings.retry, warn)
         parts = BatchParts(
             run_id=run_id,
             plan=plan,
@@ -97,10 +102,10 @@ def _run_plan(
             clock=clock,
         )
         batch = Batch(parts)
-        return run_dir, masked(asyncio.run(_until_done(batch)), mask)
+        return run_dir, masked(asyncio.run(_until_done(batch, models)), mask)
 
 
-async def _until_done(batch: Batch) -> BatchResult:
+async def _until_done(batch: Batch, models: ModelPool) -> BatchResult:
     """Run; the first signal cancels, a second one ends the process at once."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
@@ -117,6 +122,7 @@ async def _until_done(batch: Batch) -> BatchResult:
     try:
         return await batch.run()
     finally:
+        await models.close()
         for number in SIGNAL_CODES:
             loop.remove_signal_handler(number)
 
@@ -138,9 +144,15 @@ def _sinks(
     )
 
 
-def _make_run_dir(output: Path | None, run_id: str, around: Surroundings) -> Path:
+def _make_run_dir(
+    output: Path | None, run_id: str, around: Surroundings, runs_dir: Path | None = None
+) -> Path:
     """The run's directory, new. Raises: UsageError for one that holds a run, LogWriteError."""
     try:
+        if output is None and runs_dir is not None:
+            run_dir = runs_dir / run_id
+            run_dir.mkdir(parents=True)
+            return run_dir
         if output is None:
             home = around.cwd / ".pi-batch"
             run_dir = home / "runs" / run_id
@@ -154,7 +166,7 @@ def _make_run_dir(output: Path | None, run_id: str, around: Surroundings) -> Pat
             raise UsageError(f"--output {output}: holds a run already: name another directory")
         run_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        where = output or ".pi-batch"
+        where = output or runs_dir or ".pi-batch"
         raise LogWriteError(
             f"{where}: the run directory cannot be made: {error.strerror or error}"
         ) from error

@@ -20,7 +20,7 @@ from pi_batch.redact import Masker
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
 from pi_batch.tools.declare import declaration, parse_arguments
-from pi_batch.wiring.models import open_model
+from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
 
@@ -35,6 +35,8 @@ class TaskMaker:
     """Private to the run, outside every user's tree."""
     mask: Masker
     clock: Clock
+    models: ModelPool
+    retry: RetryPolicy
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
 
@@ -44,7 +46,7 @@ class TaskMaker:
         task_dir = self._make_dirs(key)
         state_dir = self.temp_dir / f"{len(list(self.temp_dir.iterdir())):04d}"
         state_dir.mkdir()
-        opened = open_model(planned.model, key, self.around.environ, lambda text: self.warn(key, text))
+        opened = self.models.open(planned, lambda text: self.warn(key, text))
         tools = tools_of(spec)
         source = Path(planned.spec_dir) / spec.workspace.path
         return TaskParts(
@@ -71,7 +73,7 @@ class TaskMaker:
             task_dir=task_dir,
             task_dir_name=f"tasks/{task_dir.name}",
             state_dir=state_dir,
-            retry=RetryPolicy(),
+            retry=self.retry,
         )
 
     def _make_dirs(self, key: str) -> Path:
