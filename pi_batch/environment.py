@@ -19,8 +19,10 @@ PINNED = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "NPM_CONFIG_YES": "true",
     "NO_COLOR": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
 }
-"""No prompt, pager, editor or colour: nobody is watching."""
+"""No prompt, pager, editor or colour: nobody is watching. No byte code: an edit within the same second and of
+the same size would leave a stale .pyc, and the agent's own test run would lie."""
 
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -47,14 +49,23 @@ class MaskedOutput:
         if self._dropped:
             self._append(f"\n[{self._dropped} more bytes were not kept]\n".encode())
         if self._file is not None:
-            self._file.close()
+            with _write_errors(self.path):
+                self._file.close()
             self._file = None
 
     def _append(self, data: bytes) -> None:
-        try:
+        if not data:
+            return
+        with _write_errors(self.path):
             if self._file is None:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-                self._file = Path(self.path).open("ab", buffering=0)  # noqa: SIM115 -- lives as long as self
+                self._file = Path(self.path).open("ab")  # noqa: SIM115 -- lives as long as self
             self._file.write(data)
-        except OSError as error:
-            raise LogWriteError(f"{self.path}: cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def _write_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LogWriteError(f"{path}: cannot be written: {error.strerror or error}") from error

@@ -27,6 +27,7 @@ from pi_batch.engine.verification import Judge, JudgeParts, Verdict
 from pi_batch.errors import PiBatchError, PolicyError
 from pi_batch.events import TaskEnd, TaskStart, Warned, WorkspaceReady
 from pi_batch.files import write_atomic
+from pi_batch.harness import effective_protect
 from pi_batch.messages import ToolDeclaration
 from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import Changes, Clock, Sandbox, SessionLog, Tool, Workspace
@@ -301,7 +302,7 @@ class _TaskRun:
         """The patch and the answer; what can't be had is said."""
         try:
             if self._changes is None:
-                self._changes = await self._parts.workspace.changes(self._spec.protect)
+                self._changes = await self._parts.workspace.changes(effective_protect(self._spec))
             self._write_patch()
             self._write_answer()
         except (PiBatchError, OSError) as error:
