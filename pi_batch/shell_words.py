@@ -44,6 +44,7 @@ _REFUSED: dict[Context, str] = {
 }
 _WORD_BREAKS = " \t\n;&|()<>"
 _HERE_DOCUMENT = re.compile(r"<<(-?)[ \t]*((?:\\.|'[^'\n]*'|\"[^\"\n]*\"|[^\s;&|()<>'\"\\])+)")
+_ORDINARY = re.compile(r"""[^\0\\'"`$(){}\[\]<>#;&| \t\n]+""")
 _CASE = re.compile(r"case\b")
 
 
@@ -112,6 +113,11 @@ class _Scan:
         self._done.append(self._text[self._at : self._at + length])
         self._at += length
 
+    def _copy_run(self) -> None:
+        """Take this character and those behind it that mean nothing anywhere."""
+        run = _ORDINARY.match(self._text, self._at)
+        self._copy(run.end() - self._at if run else 1)
+
     def _sees(self, *starts: str) -> bool:
         return self._text.startswith(starts, self._at)
 
@@ -130,7 +136,7 @@ class _Scan:
             self._contexts.pop()
             self._copy(2 if context == "arithmetic" else 1)
         elif context in ("single", "ansi", "backtick") or not self._opens_expansion(context):
-            self._copy()
+            self._copy_run()
 
     def _closes(self, context: Context) -> bool:
         ends = {
@@ -194,7 +200,7 @@ class _Scan:
             self._end_line()
         else:
             self._note_case()
-            self._copy()
+            self._copy_run()
 
     def _close_paren(self, context: Context) -> None:
         if context == "paren":
@@ -214,7 +220,7 @@ class _Scan:
         if self._sees("\n"):
             self._contexts.pop()
         else:
-            self._copy()
+            self._copy_run()
 
     def _start_here_document(self) -> None:
         if self._sees("<<<"):

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, Final
 from pi_batch.errors import TemplateError
 from pi_batch.template_functions import environment
 from pi_batch.template_grammar import ROOTS, Names, TemplateProblem, check_tree, untrusted_in
+from pi_batch.template_places import expression_text, misplaced_value
 
 if TYPE_CHECKING:  # 70 ms of CPU, only for templates
     from jinja2 import nodes
 
 MAX_DEPTH: Final = 60
 """Of a template's tree."""
+MAX_TAGS: Final = 2_000
+MAX_PARTS: Final = 20_000
+"""Of a template's tree: compiling takes its time for each."""
 
 _GROWING: Final = {"Add": "_plus", "Mul": "_times", "Mod": "_modulo"}
 
@@ -26,7 +30,11 @@ _GROWING: Final = {"Add": "_plus", "Mul": "_times", "Mod": "_modulo"}
 def check_template(text: str, names: Names, *, is_command: bool) -> tuple[TemplateProblem, ...]:
     """Everything wrong with a template that can be known without values."""
     try:
-        found = check_tree(_parsed(text), names, is_command=is_command)
+        tree = _parsed(text)
+        found = check_tree(tree, names, is_command=is_command)
+        misplaced = misplaced_value(tree, names) if is_command and not found else None
+        if misplaced:
+            return (misplaced,)
         if not found:
             compile_template(text, names)
     except TemplateError as error:
@@ -51,25 +59,30 @@ def _parsed(text: str) -> nodes.Template:
     """The tree. Raises: TemplateError with the line."""
     import jinja2
 
+    if sum(text.count(start) for start in ("{{", "{%", "{#")) > MAX_TAGS:
+        raise TemplateError(f"more than {MAX_TAGS} tags in one template")
     try:
         tree = environment().parse(text)
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(f"not a template: {error.message}", line=error.lineno) from error
     except (RecursionError, ValueError, OverflowError) as error:
         raise TemplateError("not a template: too deeply nested or a number too long") from error
-    if _depth(tree) > MAX_DEPTH:
-        raise TemplateError(f"nested more than {MAX_DEPTH} deep")
+    _check_size(tree)
     return tree
 
 
-def _depth(tree: nodes.Node) -> int:
-    deepest = 0
+def _check_size(tree: nodes.Node) -> None:
+    """Raises: TemplateError where a tree is too deep or too large to go through."""
+    parts = 0
     waiting = [(tree, 1)]
     while waiting:
         node, depth = waiting.pop()
-        deepest = max(deepest, depth)
+        parts += 1
+        if depth > MAX_DEPTH:
+            raise TemplateError(f"nested more than {MAX_DEPTH} deep")
+        if parts > MAX_PARTS:
+            raise TemplateError(f"more than {MAX_PARTS} parts in one template")
         waiting.extend((child, depth + 1) for child in node.iter_child_nodes())
-    return deepest
 
 
 def _rewrite(node: Any, names: Names) -> Any:
@@ -97,7 +110,8 @@ def _printed(node: Any, names: Names) -> Any:
         return node
     labels = nodes.Const(", ".join(untrusted_in(node, names)), lineno=node.lineno)
     line = nodes.Const(node.lineno, lineno=node.lineno)
-    return _filtered(_rewrite(node, names), "_print", line, labels)
+    what = nodes.Const(expression_text(node), lineno=node.lineno)
+    return _filtered(_rewrite(node, names), "_print", line, labels, what)
 
 
 def _replacement(node: Any) -> Any:

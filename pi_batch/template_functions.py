@@ -44,7 +44,7 @@ METHODS: Final = frozenset(
 class Rendering(Protocol):
     """What one rendering keeps; in the context under the name `_rendering`."""
 
-    def print(self, value: Any, line: int, labels: str) -> str:
+    def print(self, value: Any, line: int, labels: str, what: str) -> str:
         """What goes into the text for a value."""
         ...
 
@@ -59,9 +59,9 @@ def _bounded(text: str) -> str:
     return text
 
 
-def _print(context: Any, value: Any, line: int, labels: str) -> str:
+def _print(context: Any, value: Any, line: int, labels: str, what: str) -> str:
     rendering: Rendering = context["_rendering"]
-    return rendering.print(value, line, labels)
+    return rendering.print(value, line, labels, what)
 
 
 def _counted(context: Any, values: Iterable[Any]) -> Iterator[Any]:

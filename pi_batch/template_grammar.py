@@ -60,6 +60,8 @@ class Names:
     inputs: frozenset[str] = frozenset()
     untrusted: frozenset[str] = frozenset()
     """Those of the inputs that come from outside."""
+    commands: frozenset[str] = frozenset()
+    """Those of the inputs that commands take as they are."""
     matrix: frozenset[str] = frozenset()
 
 
@@ -80,18 +82,23 @@ def check_tree(tree: nodes.Template, names: Names, *, is_command: bool) -> tuple
     return tuple(dict.fromkeys(_problems(tree, _Scope(names, stored, is_command))))
 
 
-def untrusted_in(node: Any, names: Names) -> tuple[str, ...]:
-    """The untrusted inputs that an expression refers to."""
-    found = []
+def inputs_in(node: Any) -> frozenset[str]:
+    """The inputs that an expression refers to."""
+    found = set()
     waiting = [node]
     while waiting:
         current = waiting.pop()
         kind = type(current).__name__
         if kind in ("Getattr", "Getitem") and getattr(current.node, "name", "") == "inputs":
             key = current.attr if kind == "Getattr" else getattr(current.arg, "value", None)
-            found += [key] if key in names.untrusted else []
+            found |= {key} if isinstance(key, str) else set()
         waiting.extend(current.iter_child_nodes())
-    return tuple(sorted(set(found)))
+    return frozenset(found)
+
+
+def untrusted_in(node: Any, names: Names) -> tuple[str, ...]:
+    """The untrusted ones among them."""
+    return tuple(sorted(inputs_in(node) & names.untrusted))
 
 
 @dataclass(frozen=True, slots=True)

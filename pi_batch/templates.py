@@ -25,13 +25,10 @@ from pi_batch.shell_words import MARK, Misplaced, mark, place_words
 from pi_batch.template_code import check_template, compile_template
 from pi_batch.template_functions import MAX_CHARS, MAX_ROUNDS, as_text, environment
 from pi_batch.template_grammar import Names, TemplateProblem
+from pi_batch.template_places import hide_lengths, refusal, show_lengths
 from pi_batch.wording import quoted
 
 MARKERS: Final = ("{{", "{%", "{#")
-
-_SHELL_LENGTH: Final = "${#"
-"""`${#name}` counts characters in a shell; to jinja2 a comment would begin in it."""
-_SHELL_LENGTH_MARK: Final = "$\0#\0"
 
 
 class Command(str):
@@ -51,12 +48,12 @@ class Values:
 
 def has_template(text: str) -> bool:
     """Whether there is anything to render."""
-    return any(marker in _hidden(text) for marker in MARKERS)
+    return any(marker in hide_lengths(text) for marker in MARKERS)
 
 
 def find_problems(text: str, names: Names, *, is_command: bool) -> tuple[TemplateProblem, ...]:
     """What is wrong with a template, found without values, in branches that are not taken too."""
-    return check_template(_hidden(text), names, is_command=is_command) if has_template(text) else ()
+    return check_template(hide_lengths(text), names, is_command=is_command) if has_template(text) else ()
 
 
 def render_prompt(text: str, names: Names, values: Values) -> str:
@@ -64,7 +61,7 @@ def render_prompt(text: str, names: Names, values: Values) -> str:
     if not has_template(text):
         return text
     printed = _Printed(is_command=False)
-    return _shown(_fenced(_rendered(text, names, values, printed), printed))
+    return show_lengths(_fenced(_rendered(text, names, values, printed), printed))
 
 
 def render_command(text: str, names: Names, values: Values) -> str:
@@ -72,16 +69,12 @@ def render_command(text: str, names: Names, values: Values) -> str:
     if not has_template(text):
         return text
     printed = _Printed(is_command=True)
-    command = _shown(_rendered(text, names, values, printed))
+    command = show_lengths(_rendered(text, names, values, printed))
     try:
         return _bounded(place_words(command, [slot.text for slot in printed.slots]))
     except Misplaced as error:
         slot = printed.slots[error.number]
-        message = (
-            f"the value {quoted(slot.text)} stands {error.place}, where it cannot be quoted safely: "
-            'take those away, or assign it first (x={{ ... }}) and write "$x"'
-        )
-        raise TemplateError(message, line=slot.line) from error
+        raise TemplateError(refusal(slot.what, error.place), line=slot.line) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +85,8 @@ class _Slot:
     line: int
     labels: str
     """The untrusted inputs in it."""
+    what: str
+    """For messages."""
 
 
 class _Printed:
@@ -102,14 +97,14 @@ class _Printed:
         self._is_command = is_command
         self._rounds = 0
 
-    def print(self, value: Any, line: int, labels: str) -> str:
+    def print(self, value: Any, line: int, labels: str, what: str) -> str:
         """The value's text, or the mark of its slot."""
         text = as_text(value)
         if "\0" in text:
             raise ValueError("a value holds a NUL")
         if isinstance(value, Command) or not (self._is_command or labels):
             return text
-        self.slots.append(_Slot(text, line, labels))
+        self.slots.append(_Slot(text, line, labels, what))
         return mark(len(self.slots) - 1)
 
     def count(self) -> None:
@@ -117,14 +112,6 @@ class _Printed:
         self._rounds += 1
         if self._rounds > MAX_ROUNDS:
             raise OverflowError(f"more than {MAX_ROUNDS} rounds of loops")
-
-
-def _hidden(text: str) -> str:
-    return text.replace(_SHELL_LENGTH, _SHELL_LENGTH_MARK)
-
-
-def _shown(text: str) -> str:
-    return text.replace(_SHELL_LENGTH_MARK, _SHELL_LENGTH)
 
 
 def _bounded(text: str) -> str:
@@ -137,7 +124,7 @@ def _rendered(text: str, names: Names, values: Values, printed: _Printed) -> str
     """The text with marks where values go, never longer than the cap by more than one piece."""
     import jinja2
 
-    hidden = _hidden(text)
+    hidden = hide_lengths(text)
     environ = environment()
     template = jinja2.Template.from_code(environ, compile_template(hidden, names), environ.make_globals(None))
     pieces: list[str] = []

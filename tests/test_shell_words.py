@@ -91,6 +91,12 @@ def test_a_command_without_values_is_not_looked_at() -> None:
     assert place_words(command, []) == command
 
 
+@pytest.mark.timeout(30)
+def test_a_long_command_is_scanned_in_strides() -> None:
+    words = " ".join(["word"] * 200_000)
+    assert place_words(f"echo '{'x' * 1_000_000}' {words} {V}", ["a b"]).endswith(" 'a b'")
+
+
 def test_an_empty_value_is_an_empty_word(tmp_path: Path) -> None:
     assert output(place_words(f"printf '<%s>' a {V} b", [""]), tmp_path) == "<a><><b>"
 

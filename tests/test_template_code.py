@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_batch.errors import TemplateError
-from pi_batch.template_code import MAX_DEPTH, check_template, compile_template
+from pi_batch.template_code import MAX_DEPTH, MAX_PARTS, MAX_TAGS, check_template, compile_template
 from pi_batch.template_grammar import Names
 
 KNOWN = Names(frozenset({"a", "items"}), frozenset({"a"}))
@@ -56,6 +56,20 @@ def test_a_tree_may_be_as_deep_as_people_write() -> None:
     too_deep = "{{ " + "-" * (MAX_DEPTH + 1) + "1 }}"
     (problem,) = check_template(too_deep, KNOWN, is_command=False)
     assert problem.message == f"nested more than {MAX_DEPTH} deep"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{{ 1 }}" * (MAX_TAGS + 1), f"more than {MAX_TAGS} tags in one template"),
+        ("{% if 1 %}{% endif %}" * MAX_TAGS, f"more than {MAX_TAGS} tags in one template"),
+        ("{{ [" + "1," * MAX_PARTS + "] }}", f"more than {MAX_PARTS} parts in one template"),
+    ],
+)
+def test_a_tree_may_be_as_large_as_people_write(text: str, message: str) -> None:
+    (problem,) = check_template(text, KNOWN, is_command=False)
+    assert problem.message == message
+    assert check_template("{{ inputs.a }} " * 500, KNOWN, is_command=False) == ()
 
 
 def test_what_python_cannot_compile_is_an_error_of_ours() -> None:

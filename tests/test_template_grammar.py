@@ -8,7 +8,7 @@ from pi_batch.template_code import check_template, compile_template
 from pi_batch.template_functions import FILTERS, METHODS, TESTS, environment
 from pi_batch.template_grammar import Names
 
-KNOWN = Names(frozenset({"issue", "count", "items"}), frozenset({"issue"}), frozenset({"python"}))
+KNOWN = Names(frozenset({"issue", "count", "items"}), frozenset({"issue"}), matrix=frozenset({"python"}))
 
 
 def found(text: str, *, is_command: bool = False) -> list[tuple[int, str]]:

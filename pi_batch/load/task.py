@@ -15,8 +15,8 @@ from pi_batch.load.template_fields import check_templates
 from pi_batch.spec import InputSpec, TaskSpec
 from pi_batch.wording import quoted
 
-WHOLE: frozenset[Steps] = frozenset({("output", "schema"), ("mcp",), ("only_if",)})
-"""Mappings that are one value: a task's replaces the suite's."""
+WHOLE: frozenset[Steps] = frozenset({("output", "schema"), ("system",), ("mcp",), ("only_if",)})
+"""Mappings that are one value: a task's replaces the one of its suite."""
 
 
 @dataclass(frozen=True, slots=True)

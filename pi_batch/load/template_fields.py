@@ -35,13 +35,17 @@ def names_in(task: Fields, varying: frozenset[str]) -> Names:
     """What a task's templates may refer to; varying: the inputs in its suite's matrix."""
     inputs = task.get("inputs")
     declared = {entry.key: entry.node for entry in inputs.entries} if isinstance(inputs, Fields) else {}
-    untrusted = frozenset(name for name, node in declared.items() if _is_untrusted(node))
-    return Names(frozenset(declared), untrusted, varying & frozenset(declared))
+    return Names(
+        frozenset(declared),
+        untrusted=frozenset(name for name, node in declared.items() if _says(node, "trust", "untrusted")),
+        commands=frozenset(name for name, node in declared.items() if _says(node, "type", "command")),
+        matrix=varying & frozenset(declared),
+    )
 
 
-def _is_untrusted(declared: Node) -> bool:
-    trust = descend(declared, ("trust",))
-    return isinstance(trust, Scalar) and trust.text == "untrusted"
+def _says(declared: Node, key: str, word: str) -> bool:
+    value = descend(declared, (key,))
+    return isinstance(value, Scalar) and value.text == word
 
 
 def check_templates(task: Fields, where: Where, varying: frozenset[str], problems: Problems) -> None:

@@ -252,6 +252,7 @@ DATA = [
 
 @pytest.mark.parametrize("data", DATA)
 def test_braces_in_data_stay_letter_for_letter(tmp_path: Path, data: str) -> None:
+    """Braces in data were taken for template code in 567-labs/instructor#1132."""
     text = "prompt: 'Title: {{ inputs.title }}'\ninputs: {title: {}}\n"
     assert task(tmp_path, text, inputs={"title": data}).spec.prompt == f"Title: {data}"
 

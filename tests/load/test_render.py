@@ -47,6 +47,7 @@ def test_fields_that_hold_no_template_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_variable_is_named_before_anything_runs(tmp_path: Path) -> None:
+    """It rendered as nothing in SWE-agent/mini-swe-agent#497."""
     text = (
         "tasks:\n  - id: a\n    prompt: 'Fix {{ isue }} in {{ repo.nmae }}'\n    inputs: "
         "{issue: {default: x}}\n"
@@ -173,7 +174,13 @@ def test_a_value_within_quotes_is_refused_where_it_stands(tmp_path: Path) -> Non
             echo '{{ inputs.x }}'
     """
     line = problem(tmp_path, text)
-    assert line.startswith("a.yaml:6: verify[0].run: the value '; rm -rf ~' stands inside single quotes, ")
+    assert line.startswith("a.yaml:6: verify[0].run: {{ inputs.x }} stands inside single quotes, ")
+
+
+def test_a_misplaced_value_is_found_without_values_where_nothing_decides(tmp_path: Path) -> None:
+    text = "prompt: x\ninputs: {x: {}}\nverify: [\"echo '{{ inputs.x }}'\"]\n"
+    line = "a.yaml:3: verify[0].run: {{ inputs.x }} stands inside single quotes, "
+    assert problem(tmp_path, text).startswith(line)
 
 
 def test_a_rendered_command_does_in_bash_what_it_says(tmp_path: Path) -> None:

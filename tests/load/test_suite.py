@@ -232,6 +232,12 @@ def test_a_shorthand_replaces_a_mapping(tmp_path: Path) -> None:
     assert (made.system.append, made.system.replace) == ("new", None)
 
 
+def test_a_system_text_replaces_one_of_another_kind(tmp_path: Path) -> None:
+    text = "defaults: {system: {append: old}}\ntasks: [{id: a, prompt: p, system: {replace: new}}]\n"
+    made = task(tmp_path, text).spec
+    assert (made.system.append, made.system.replace) == (None, "new")
+
+
 def test_defaults_hold_for_files_too(tmp_path: Path) -> None:
     files = {
         "s.yaml": "defaults: {title: T, verify: make}\ntasks: [a.yaml, b.yaml]\n",

@@ -90,6 +90,7 @@ def test_every_field_is_read(tmp_path: Path) -> None:
 
 
 def test_texts_are_what_was_written(tmp_path: Path) -> None:
+    """The text `no` became false in huggingface/huggingface_hub#797."""
     text = """
         tasks:
           - id: no
@@ -252,6 +253,7 @@ def test_a_key_of_the_task_is_recognised_in_the_wrong_place(tmp_path: Path) -> N
 
 
 def test_a_misspelt_check_is_never_dropped(tmp_path: Path) -> None:
+    """A misspelt key was dropped and the check said that all was well in extra-org/extra#66."""
     text = """
         tasks:
           - id: a

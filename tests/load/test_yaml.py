@@ -94,6 +94,7 @@ def test_a_duplicate_key_names_both_lines(tmp_path: Path) -> None:
 
 
 def test_duplicate_keys_are_found_at_every_depth(tmp_path: Path) -> None:
+    """Of two blocks with one key only the last was used in Abilityai/trinity#1884."""
     text = """
         tasks:
           - id: a
