@@ -57,7 +57,10 @@ def test_a_mark_reaches_what_was_forked_before_it_was_put(sleeper: subprocess.Po
 
 def test_variables_stand_in_where_no_limit_was_set() -> None:
     mark = Mark(marks.runner_id(), 3, 4)
-    with subprocess.Popen(["sleep", "99"], env={"PATH": os.defpath, **mark.variables}) as child:
+    env = {"PATH": os.defpath, **mark.variables}
+    with subprocess.Popen(["sh", "-c", "echo; exec sleep 9"], env=env, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
         assert marks.read(child.pid) == mark
         child.kill()
 

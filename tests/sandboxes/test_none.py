@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
 import re
 import shlex
@@ -19,28 +18,24 @@ import pytest
 from pi_batch.sandboxes.adoption import ADOPTION
 from pi_batch.sandboxes.none import NoneSandbox
 from pi_batch.sandboxes.processes import snapshot
+from tests.living import a_nap, living, until
 from tests.sandboxes.rigs import PATH
-
-_NUMBERS = itertools.count(1)
 
 
 @pytest.fixture
 async def sandbox() -> AsyncIterator[NoneSandbox]:
+    before = set(_ended_children())
     sandbox = NoneSandbox(grace_s=0.1, linger_s=0.05)
     await sandbox.start()
     yield sandbox
     await sandbox.close()
-    assert not _ended_children(), "somebody has to reap what was adopted"
+    assert set(_ended_children()) <= before, "somebody has to reap what was adopted"
 
 
 @pytest.fixture
 def n() -> str:
     """Seconds to sleep that no other test sleeps: they name a test's processes."""
-    return _unlike_any_other()
-
-
-def _unlike_any_other() -> str:
-    return f"1{os.getpid()}.{next(_NUMBERS)}"
+    return a_nap()
 
 
 def _ended_children() -> list[int]:
@@ -50,7 +45,8 @@ def _ended_children() -> list[int]:
 def _reap_all() -> None:
     """What has no mark is somebody else's to reap, as far as a sandbox can know."""
     for pid in _ended_children():
-        os.waitpid(pid, 0)
+        if os.getsid(pid) != os.getsid(0):
+            os.waitpid(pid, 0)
 
 
 async def run(sandbox: NoneSandbox, script: str, *, timeout_s: float = 20, cwd: str = "/") -> str:
@@ -60,28 +56,6 @@ async def run(sandbox: NoneSandbox, script: str, *, timeout_s: float = 20, cwd: 
         ["bash", "-c", script], cwd=cwd, env={"PATH": PATH}, timeout_s=timeout_s, on_output=output.append
     )
     return b"".join(output).decode("utf-8", "replace")
-
-
-def living(needle: str) -> list[int]:
-    """Pids of processes, not zombies, whose command line begins with the text."""
-    found = []
-    for process in snapshot().values():
-        try:
-            command = Path(f"/proc/{process.pid}/cmdline").read_bytes().replace(b"\0", b" ")
-        except OSError:
-            continue
-        if command.startswith(needle.encode()) and not process.is_zombie:
-            found.append(process.pid)
-    return found
-
-
-async def until(condition: object, *, limit_s: float = 5) -> None:
-    """Wait for a condition that other processes make true."""
-    assert callable(condition)
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        await asyncio.sleep(0.01)
 
 
 # --- what stays -----------------------------------------------------------------------------------
@@ -259,7 +233,7 @@ async def test_a_callback_that_fails_ends_the_call_and_passes_its_error_on(
 async def test_a_timed_out_call_leaves_earlier_calls_background_processes_alone(
     sandbox: NoneSandbox, n: str
 ) -> None:
-    later = _unlike_any_other()
+    later = a_nap()
     await run(sandbox, f"sleep {n} & (env -i setsid sh -c 'sleep {n} &')")
     await until(lambda: len(living(f"sleep {n}")) == 2)
     await run(sandbox, f"(env -i setsid sh -c 'sleep {later} &'); sleep {later}", timeout_s=0.3)
@@ -270,7 +244,7 @@ async def test_a_timed_out_call_leaves_earlier_calls_background_processes_alone(
 async def test_closing_one_task_leaves_other_tasks_and_our_own_children_alone(
     sandbox: NoneSandbox, n: str
 ) -> None:
-    others = _unlike_any_other()
+    others = a_nap()
     other = NoneSandbox(grace_s=0.1, linger_s=0.05)
     await other.start()
     ours = subprocess.Popen(["sleep", "99"], start_new_session=True)
@@ -310,12 +284,13 @@ async def test_without_limits_a_task_is_known_by_variables_and_sessions(sandbox:
 
 
 async def test_a_runner_inside_a_task_that_is_killed_leaves_nothing_either(
-    sandbox: NoneSandbox, n: str
+    sandbox: NoneSandbox, n: str, tmp_path: Path
 ) -> None:
     inner = f"""
-import asyncio
+import asyncio, os
 from pi_batch.sandboxes.none import NoneSandbox
 async def main():
+    open({str(tmp_path / "pid")!r}, "w").write(str(os.getpid()))
     sandbox = NoneSandbox()
     await sandbox.start()
     env = {{"PATH": {PATH!r}}}
@@ -327,7 +302,7 @@ asyncio.run(main())
     script = f"exec {sys.executable} -c {shlex.quote(inner)}"
     call = asyncio.create_task(run(sandbox, script, cwd=str(repository)))
     await until(lambda: len(living(f"sleep {n}")) >= 2)
-    os.kill(living(f"{sys.executable} -c")[-1], signal.SIGKILL)
+    os.kill(int((tmp_path / "pid").read_text("utf-8")), signal.SIGKILL)
     await call
     assert living(f"sleep {n}")
     await sandbox.close()
@@ -358,13 +333,14 @@ async def test_environment_is_what_was_given_and_the_marks(sandbox: NoneSandbox)
 
 async def test_no_descriptor_and_no_zombie_stays_with_us(sandbox: NoneSandbox) -> None:
     await run(sandbox, "true")
+    zombies = set(_ended_children())
     before = len(list(Path("/proc/self/fd").iterdir()))
     for _ in range(20):
         await run(sandbox, "(setsid sh -c 'sleep 0.01 & exit' &); echo x; exit 1")
     await asyncio.sleep(0.1)
     await run(sandbox, "true")
     assert len(list(Path("/proc/self/fd").iterdir())) == before
-    assert len(_ended_children()) == 0
+    assert set(_ended_children()) <= zombies
 
 
 async def test_arguments_that_no_system_takes_are_an_os_error(sandbox: NoneSandbox) -> None:

@@ -22,9 +22,9 @@ from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import ToolOutput
 from pi_batch.sandboxes.fake import FakeCall, FakeRun, FakeSandbox
 from pi_batch.sandboxes.none import NoneSandbox
-from pi_batch.sandboxes.processes import snapshot
 from pi_batch.tools.bash import Bash
 from pi_batch.tools.declare import declaration, parse_arguments
+from tests.living import a_nap, living, until
 from tests.tools.context import FakeContext, MemoryOutput, call, text_of
 
 
@@ -66,19 +66,6 @@ async def bash(workspace: Path) -> AsyncIterator[Session]:
     env = child_environment({"PATH": os.environ["PATH"]}, ["PATH"], scratch)
     yield Session(CappedContext(sandbox, str(workspace), scratch, env=env), Bash())
     await sandbox.close()
-
-
-def living(needle: str) -> list[int]:
-    """Pids of processes, not zombies, whose command line begins with the text."""
-    found = []
-    for process in snapshot().values():
-        try:
-            command = Path(f"/proc/{process.pid}/cmdline").read_bytes().replace(b"\0", b" ")
-        except OSError:
-            continue
-        if command.startswith(needle.encode()) and not process.is_zombie:
-            found.append(process.pid)
-    return found
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -212,11 +199,11 @@ async def test_of_a_long_output_the_end_is_shown_and_the_whole_is_kept(bash: Ses
 async def test_an_endless_printer_is_bounded_in_time_memory_and_text(bash: Session) -> None:
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.monotonic()
-    output = await bash("yes", timeout_s=2)
+    output = await bash("yes", timeout_s=1)
     assert time.monotonic() - start < 10
     text = text_of(output)
     assert "truncated" in text
-    assert text.endswith("[timed out after 2 s; everything that the call started was ended]")
+    assert text.endswith("[timed out after 1 s; everything that the call started was ended]")
     assert len(text.encode()) <= 51 * 1024
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 100 * 1024
     assert len(output.value["output"]) <= 1024 * 1024
@@ -298,23 +285,24 @@ async def test_a_sandbox_that_refuses_to_start_a_process_is_one_line() -> None:
 @pytest.mark.parametrize(
     "background",
     [
-        "sleep 1009.51 &",
-        "nohup sleep 1009.51 >/dev/null 2>&1 &",
-        "setsid sleep 1009.51 & disown",
-        "coproc sleep 1009.51",
-        "(env -i setsid sh -c 'sleep 1009.51 & exit' &)",
+        "sleep NAP &",
+        "nohup sleep NAP >/dev/null 2>&1 &",
+        "setsid sleep NAP & disown",
+        "coproc sleep NAP",
+        "(env -i setsid sh -c 'sleep NAP & exit' &)",
     ],
 )
 async def test_a_background_child_does_not_hold_the_call_and_dies_with_the_task(
     bash: Session, background: str
 ) -> None:
+    nap = a_nap()
     start = time.monotonic()
-    output = await bash(f"{background}\necho front-done")
+    output = await bash(background.replace("NAP", nap) + "\necho front-done")
     assert text_of(output) == "front-done"
     assert not output.is_error
     assert time.monotonic() - start < 5
     await bash.context.sandbox.close()
-    assert not living("sleep 1009.51")
+    assert not living(f"sleep {nap}")
 
 
 async def test_a_child_that_ignores_the_terminate_signal_is_killed_and_the_task_goes_on(
@@ -333,19 +321,20 @@ async def test_a_child_that_ignores_the_terminate_signal_is_killed_and_the_task_
 @pytest.mark.parametrize(
     "command",
     [
-        "sh -c 'sh -c \"sleep 1006.75; true\"; true' | cat",
-        "trap '' TERM HUP; setsid sleep 1006.75 & wait",
-        "cat <(sleep 1006.75)",
-        "coproc sleep 1006.75; wait",
-        "sleep 1006.75 & kill -STOP $$",
+        "sh -c 'sh -c \"sleep NAP; true\"; true' | cat",
+        "trap '' TERM HUP; setsid sleep NAP & wait",
+        "cat <(sleep NAP)",
+        "coproc sleep NAP; wait",
+        "sleep NAP & kill -STOP $$",
     ],
 )
 async def test_no_process_of_a_timed_out_call_is_left_when_its_result_is_given(
     bash: Session, command: str
 ) -> None:
-    output = await bash(command, timeout_s=0.3)
+    nap = a_nap()
+    output = await bash(command.replace("NAP", nap), timeout_s=0.3)
     assert output.error_kind == "timeout"
-    assert not living("sleep 1006.75")
+    assert not living(f"sleep {nap}")
 
 
 async def test_standard_input_is_at_its_end_from_the_start(bash: Session) -> None:
@@ -364,14 +353,14 @@ async def test_two_hundred_short_calls_at_once(bash: Session) -> None:
 
 
 async def test_a_cancelled_command_is_ended_and_the_next_one_has_the_old_state(bash: Session) -> None:
+    nap = a_nap()
     await bash("x=old")
-    running = asyncio.create_task(bash("x=new; sleep 1006.76"))
-    while not living("sleep 1006.76"):
-        await asyncio.sleep(0.02)
+    running = asyncio.create_task(bash(f"x=new; sleep {nap}"))
+    await until(lambda: living(f"sleep {nap}"))
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert not living("sleep 1006.76")
+    assert not living(f"sleep {nap}")
     assert await bash.text("echo $x") == "old"
 
 
@@ -419,6 +408,7 @@ if pid:
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 from pi_batch.sandboxes.none import NoneSandbox
 from pi_batch.tools.bash import Bash
+from tests.living import a_nap, living, until
 from tests.tools.context import FakeContext, call, text_of
 async def main():
     sandbox = NoneSandbox()
