@@ -152,7 +152,11 @@ class Sandbox(Protocol):
         """Run a command: own session, stdin at end of file, stdout and stderr in one stream.
 
         Returns when the command itself has exited, never waiting for end of file. At the time limit,
-        or when cancelled: TERM, a short grace, KILL, to everything the call started.
+        or when cancelled: TERM, a short grace, KILL, to everything the call started. `on_output` is never
+        called after it returned; what it raises ends the call and is raised.
+
+        Raises: SandboxError when it is not open. OSError when the command cannot be started; `filename`
+        names the program, or `cwd`, that is not there.
         """
         ...
 
