@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,112 +16,112 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+SELECTION = (
+    click.option(
+        "-m",
+        "--model",
+        "models",
+        multiple=True,
+        metavar="MODEL",
+        help="Model as provider/model[:level], or replay/SESSION.jsonl; several make a matrix. "
+        "Default: the spec's, then PI_BATCH_MODEL.",
+    ),
+    click.option(
+        "-i",
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Set an input of the specs. Default: the spec's own.",
+    ),
+    click.option("--repeat", type=click.IntRange(1), metavar="N", help="Run each task N times. Default: 1."),
+    click.option(
+        "--filter",
+        "filters",
+        multiple=True,
+        metavar="GLOB",
+        help="Only tasks whose id matches, or tag:GLOB. Default: all.",
+    ),
+    click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Tokens per task. Default: no limit.",
+    ),
+    click.option(
+        "--max-cost-usd",
+        type=click.FloatRange(0),
+        metavar="X",
+        help="USD per task. Default: no limit.",
+    ),
+    click.option(
+        "--max-wall-s",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="Seconds of agent work per task. Default: 1800.",
+    ),
+    click.option(
+        "--sandbox",
+        metavar="NAME",
+        help="auto or none in this version. Default: auto, which is none.",
+    ),
+    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: 1."),
+)
+"""What is planned: models, inputs, limits, filters."""
+
+
 def selection_options(function: Decorated) -> Decorated:
     """What is planned: models, inputs, limits, filters."""
-    for option in reversed(
-        (
-            click.option(
-                "-m",
-                "--model",
-                "models",
-                multiple=True,
-                metavar="MODEL",
-                help="Model as provider/model[:level], or replay/SESSION.jsonl; several make a matrix. "
-                "Default: the spec's, then PI_BATCH_MODEL.",
-            ),
-            click.option(
-                "-i",
-                "--input",
-                "inputs",
-                multiple=True,
-                metavar="KEY=VALUE",
-                help="Set an input of the specs. Default: the spec's own.",
-            ),
-            click.option(
-                "--repeat", type=click.IntRange(1), metavar="N", help="Run each task N times. Default: 1."
-            ),
-            click.option(
-                "--filter",
-                "filters",
-                multiple=True,
-                metavar="GLOB",
-                help="Only tasks whose id matches, or tag:GLOB. Default: all.",
-            ),
-            click.option(
-                "--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."
-            ),
-            click.option(
-                "--max-tokens",
-                type=click.IntRange(1),
-                metavar="N",
-                help="Tokens per task. Default: no limit.",
-            ),
-            click.option(
-                "--max-cost-usd",
-                type=click.FloatRange(0),
-                metavar="X",
-                help="USD per task. Default: no limit.",
-            ),
-            click.option(
-                "--max-wall-s",
-                type=click.FloatRange(0, min_open=True),
-                metavar="S",
-                help="Seconds of agent work per task. Default: 1800.",
-            ),
-            click.option(
-                "--sandbox",
-                metavar="NAME",
-                help="auto or none in this version. Default: auto, which is none.",
-            ),
-            click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: 1."),
-        )
-    ):
-        function = option(function)
-    return function
+    return _with_options(function, SELECTION)
+
+
+OUTPUT = (
+    click.option(
+        "--output",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Run directory. Default: .pi-batch/runs/<run id>.",
+    ),
+    click.option(
+        "--junit",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write junit.xml here as well.",
+    ),
+    click.option(
+        "--json",
+        "json_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write run.json here as well.",
+    ),
+    click.option(
+        "--markdown",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Write a Markdown report here.",
+    ),
+    click.option(
+        "--secret",
+        "secrets",
+        multiple=True,
+        metavar="NAME",
+        help="Also hide the value of this variable. Default: the usual names.",
+    ),
+    click.option("--events", is_flag=True, help="Stream events as JSONL on stdout, no table. Default: off."),
+    click.option("--quiet", is_flag=True, help="No progress; only the summary. Default: off."),
+)
+"""Where a run's results go."""
 
 
 def output_options(function: Decorated) -> Decorated:
     """Where a run's results go."""
-    for option in reversed(
-        (
-            click.option(
-                "--output",
-                type=click.Path(path_type=Path),
-                metavar="DIR",
-                help="Run directory. Default: .pi-batch/runs/<run id>.",
-            ),
-            click.option(
-                "--junit",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Write junit.xml here as well.",
-            ),
-            click.option(
-                "--json",
-                "json_file",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Write run.json here as well.",
-            ),
-            click.option(
-                "--markdown",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Write a Markdown report here.",
-            ),
-            click.option(
-                "--secret",
-                "secrets",
-                multiple=True,
-                metavar="NAME",
-                help="Also hide the value of this variable. Default: the usual names.",
-            ),
-            click.option(
-                "--events", is_flag=True, help="Stream events as JSONL on stdout, no table. Default: off."
-            ),
-            click.option("--quiet", is_flag=True, help="No progress; only the summary. Default: off."),
-        )
-    ):
+    return _with_options(function, OUTPUT)
+
+
+def _with_options(function: Decorated, options: Sequence[Callable[[Any], Any]]) -> Decorated:
+    for option in reversed(options):
         function = option(function)
     return function
 
