@@ -321,7 +321,7 @@ class Workspace(Protocol):
         ...
 
     async def clean_copy(self, state: Literal["start", "patched"], protect: Sequence[str]) -> CleanCopy:
-        """A fresh copy of the start, or of start plus the current changes. Raises: WorkspaceError."""
+        """A fresh copy of the start, or of start plus what `changes` gave last. Raises: WorkspaceError."""
         ...
 
     async def start_file(self, path: str) -> bytes | None:

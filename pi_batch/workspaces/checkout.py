@@ -75,23 +75,22 @@ async def read_checkout(git: Git, top: Path) -> Checkout:
     git_dir = repository_of(top)
     common = common_directory(git_dir)
     place = Place(git_dir, top)
-    object_format = (await git.run(place, "rev-parse", "--show-object-format")).stdout.decode().strip()
-    refs, symbolic = await _read_refs(git, place)
+    refs, symbolic = await _read_refs(git, place)  # first: it says best what is wrong with a repository
+    settings = await _read_settings(git, place)
     target = (await git.run(place, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).stdout.strip()
     branch = target if target.startswith(b"refs/heads/") else None
-    filemode = await git.run(place, "config", "--local", "--includes", "core.filemode", accepted=(0, 1))
     return Checkout(
         top=top,
         git_dir=git_dir,
         objects=common / "objects",
-        object_format=object_format,
+        object_format=settings.get("extensions.objectformat", "sha1"),
         branch=branch,
-        head=await _read_head(git, place),
+        head=await _read_head(git, place, None if branch is None else refs.get(branch, "")),
         refs=refs,
         symbolic=symbolic,
         shallow=_content(common / "shallow"),
         exclude=_content(common / "info" / "exclude"),
-        trusts_exec_bit=filemode.stdout == b"" or filemode.stdout.decode().strip().lower() not in _FALSE,
+        trusts_exec_bit=settings.get("core.filemode", "true") not in _FALSE,
     )
 
 
@@ -111,15 +110,25 @@ async def _read_refs(git: Git, place: Place) -> tuple[dict[bytes, str], dict[byt
     return refs, symbolic
 
 
-async def _read_head(git: Git, place: Place) -> Commit | None:
-    oid = (
-        (await git.run(place, "rev-parse", "-q", "--verify", "HEAD", accepted=(0, 1))).stdout.decode().strip()
-    )
+async def _read_head(git: Git, place: Place, oid: str | None) -> Commit | None:
+    """`oid` is the branch's commit, "" before there is one; None asks git: HEAD is detached."""
+    if oid is None:
+        oid = (await git.run(place, "rev-parse", "--verify", "HEAD")).stdout.decode("ascii").strip()
     if not oid:
         return None
     header = (await git.run(place, "cat-file", "commit", oid)).stdout.partition(b"\n\n")[0]
     fields = dict(line.split(b" ", 1) for line in header.split(b"\n") if line[:1] != b" ")
     return Commit(oid, fields[b"tree"].decode("ascii"), int(fields[b"committer"].split(b" ")[-2]))
+
+
+async def _read_settings(git: Git, place: Place) -> dict[str, str]:
+    """The repository's own settings that decide how it is read. An `include` can't start a program."""
+    names = r"^(core\.filemode|extensions\.objectformat)$"
+    output = await git.run(
+        place, "config", "--local", "--includes", "-z", "--get-regexp", names, accepted=(0, 1)
+    )
+    pairs = (record.partition("\n") for record in output.stdout.decode("utf-8", "replace").split("\0"))
+    return {key: value.strip().lower() for key, _, value in pairs if key}
 
 
 def _content(file: Path) -> bytes:

@@ -87,6 +87,7 @@ def _start(request: Request, checkout: Checkout, recorded: Recorded, root: Path)
     return Start(
         isolation="clone",
         source=str(request.source),
+        source_root=str(checkout.top),
         path=str(root / request.source.relative_to(checkout.top)),
         root=str(root),
         object_format=checkout.object_format,

@@ -113,6 +113,7 @@ def _start(
     return Start(
         isolation="copy",
         source=str(request.source),
+        source_root=str(request.source),
         path=str(root),
         root=str(root),
         object_format=object_format,

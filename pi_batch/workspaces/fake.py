@@ -45,7 +45,7 @@ class FakeWorkspace:
         self.path = self.source
         self.base_commit: str | None = None
         self.start_commit: str | None = None
-        self._ignored_arguments = (include_uncommitted, user_home)
+        del include_uncommitted, user_home  # it takes everything, and knows no ignore rules
         self._state_dir = state_dir
         self._contents: dict[str, bytes] = {}
         self._start: Entries = {}

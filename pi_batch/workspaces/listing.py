@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pi_batch.workspaces.git import Git, Place
 from pi_batch.workspaces.layout import repository_of
-from pi_batch.workspaces.names import BY_PRODUCTS
+from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product
 from pi_batch.workspaces.reading import SUBMODULE, Entry
 
 
@@ -141,12 +141,14 @@ async def _list_nested(git: Git, place: Place, path: bytes, rules: IgnoreRules, 
 
 
 async def list_ignored(git: Git, place: Place, rules: IgnoreRules) -> tuple[bytes, ...]:
-    """List what git ignores now, whole directories as one name with a slash at its end."""
-    output = await git.run(
-        place, "ls-files", "-z", "--others", "--ignored", "--directory", *rules.arguments(),
-        user_home=rules.user_home,
-    )  # fmt: skip
-    return tuple(_records(output.stdout))
+    """List the files that git ignores now; by-products of tools, always ignored, are left out.
+
+    File by file: with `--directory` git would name a whole directory in which all that is there so far
+    is ignored.
+    """
+    arguments = ("ls-files", "-z", "--others", "--ignored", *rules.arguments())
+    output = await git.run(place, *arguments, user_home=rules.user_home)
+    return tuple(path for path in _records(output.stdout) if not is_by_product(path))
 
 
 def _records(output: bytes) -> list[bytes]:

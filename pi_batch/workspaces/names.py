@@ -28,16 +28,14 @@ BY_PRODUCTS = (
 """Ignore patterns for files that are in no commit."""
 
 _BY_PRODUCT_DIRECTORIES = frozenset(p[:-1].encode() for p in BY_PRODUCTS if p[-1] == "/" and p[0] != "*")
-_BY_PRODUCT_FILES = frozenset(p.encode() for p in BY_PRODUCTS if p[-1] != "/" and p[0] != "*")
+_BY_PRODUCT_NAMES = frozenset(p.encode() for p in BY_PRODUCTS if p[-1] != "/" and p[0] != "*")
 
 
 def is_by_product(path: bytes) -> bool:
     """Whether the path of a file matches `BY_PRODUCTS`."""
-    *directories, name = path.split(b"/")
-    return (
-        name in _BY_PRODUCT_FILES
-        or name.endswith(b".pyc")
-        or any(part in _BY_PRODUCT_DIRECTORIES or part.endswith(b".egg-info") for part in directories)
+    parts = path.split(b"/")
+    return any(part in _BY_PRODUCT_NAMES or part.endswith(b".pyc") for part in parts) or any(
+        part in _BY_PRODUCT_DIRECTORIES or part.endswith(b".egg-info") for part in parts[:-1]
     )
 
 

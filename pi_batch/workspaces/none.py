@@ -103,6 +103,7 @@ def _start(
     return Start(
         isolation="none",
         source=str(request.source),
+        source_root=str(root),
         path=str(request.source),
         root=str(root),
         object_format=object_format,

@@ -22,6 +22,8 @@ class Start:
     isolation: str
     source: str
     """The user's directory, absolute and real."""
+    source_root: str
+    """What `root` corresponds to at the user's."""
     path: str
     """The agent's directory."""
     root: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,11 @@ from pi_batch.workspaces.layout import copy_repository
 from pi_batch.workspaces.links import links_back, with_portable_links
 from pi_batch.workspaces.listing import IgnoreRules
 from pi_batch.workspaces.names import display, is_by_product, is_storable, relative_to_workspace, shown
-from pi_batch.workspaces.protection import Protection, compile_protection, put_back, restore
+from pi_batch.workspaces.protection import compile_protection, put_back, restore
 from pi_batch.workspaces.reading import Entries, Reader
 from pi_batch.workspaces.removal import remove_tree
 from pi_batch.workspaces.saved import Start
-from pi_batch.workspaces.shadow import Shadow, StoredTree
+from pi_batch.workspaces.shadow import Shadow
 
 MAX_NEW_BYTES = 100 << 20
 """A larger new or changed file is left out of the patch, and said: it is a download or a core dump."""
@@ -36,6 +36,18 @@ class Snapshot:
     links_back: tuple[bytes, ...] = ()
     """Links that reach the agent's or the user's tree from outside: clean copies go without."""
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StartFiles:
+    """The start's tree, and what is asked of it again and again."""
+
+    entries: Entries
+    trees: frozenset[str]
+    links: Mapping[bytes, bytes]
+    """Links by path, with their targets."""
+    frozen: frozenset[bytes]
+    """By-products of tools in a start that holds everything: part of it, never of a patch."""
 
 
 class Copy:
@@ -58,16 +70,18 @@ class Tracking:
         self._shadow = shadow
         self._state_dir = state_dir
         self._start = start
+        self._root = Path(start.root)
         self._rules = rules
-        self._start_tree: StoredTree | None = None
+        self._ignored = frozenset(os.fsencode(path) for path in start.ignored)
+        self._files: StartFiles | None = None
         self._snapshot: Snapshot | None = None
 
     async def changes(self, protect: Sequence[str]) -> Changes:
         """Compare the directory as it is now with the start."""
-        start = await self._entries()
-        protection = await self._protection(protect)
+        start = await self._start_files()
+        protection = compile_protection(protect, self._start.prefix, start.links)
         snapshot = self._snapshot = await self._take_snapshot(start)
-        restored = restore(start, snapshot.entries, protection)
+        restored = restore(start.entries, snapshot.entries, protection)
         touched = tuple(display(relative_to_workspace(path, self._start.prefix)) for path in restored.touched)
         if snapshot.tree == self._start.tree:
             return Changes(b"", (), touched, snapshot.warnings)
@@ -80,14 +94,13 @@ class Tracking:
         The last patch is the one that `changes` gave last (taken now where it was never asked), so that
         what is judged is what is reported, also while processes of the agent still write.
         """
-        start = entries = await self._entries()
+        start = await self._start_files()
+        entries = start.entries
         if state == "patched":
             if self._snapshot is None:
                 self._snapshot = await self._take_snapshot(start)
-            wanted = {p: e for p, e in self._snapshot.entries.items() if p not in self._snapshot.links_back}
-            entries = restore(start, wanted, await self._protection(protect)).entries
-        entries = await self._with_links_inside(entries)
-        tree = await self._write_tree(entries)
+            entries = self._judged(start, self._snapshot, protect)
+        tree = await self._write_tree(start, await self._with_links_inside(entries))
         directory = Path(tempfile.mkdtemp(prefix="copy-", dir=self._state_dir))
         try:
             with workspace_errors(str(directory)):
@@ -99,84 +112,82 @@ class Tracking:
     async def start_file(self, path: str) -> bytes | None:
         """A file's content at the start, by path as seen from the workspace; None when it was none."""
         outer = os.path.normpath(os.path.join(b"/", self._start.prefix, os.fsencode(path)))  # noqa: PTH118
-        entry = (await self._entries()).get(outer[1:])
+        entry = (await self._start_files()).entries.get(outer[1:])
         return None if entry is None else (await self._shadow.read_blobs([entry.oid]))[entry.oid]
 
     # --- the two states ---
 
-    async def _entries(self) -> Entries:
-        if self._start_tree is None:
-            self._start_tree = await self._shadow.read_tree(self._start.tree)
-        return self._start_tree.entries
+    async def _start_files(self) -> StartFiles:
+        if self._files is None:
+            stored = await self._shadow.read_tree(self._start.tree)
+            frozen: frozenset[bytes] = frozenset()
+            if self._start.keeps_by_products:
+                base = self._start.base_commit
+                tracked = (await self._shadow.read_tree(base)).entries if base else {}
+                frozen = frozenset(p for p in stored.entries if is_by_product(p) and p not in tracked)
+            links = await self._shadow.read_links(stored.entries)
+            self._files = StartFiles(stored.entries, stored.trees, links, frozen)
+        return self._files
 
-    async def _write_tree(self, entries: Entries) -> str:
-        if entries == await self._entries() or self._start_tree is None:
-            return self._start.tree
-        return await self._shadow.write_tree(entries, self._start_tree.trees)
-
-    async def _protection(self, protect: Sequence[str]) -> Protection:
-        links = await self._shadow.read_links(await self._entries()) if protect else {}
-        return compile_protection(protect, self._start.prefix, links)
-
-    async def _take_snapshot(self, start: Entries) -> Snapshot:
+    async def _take_snapshot(self, start: StartFiles) -> Snapshot:
         warnings: list[str] = []
-        frozen = await self._frozen(start)
-        names = [path for path in start if path not in frozen]
-        names += await self._list_new(frozen, warnings)
-        root = Path(self._start.root)
-        reader = Reader(self._shadow.store, start, self._start.trusts_exec_bit, MAX_NEW_BYTES)
+        names = [path for path in start.entries if path not in start.frozen]
+        names += await self._list_new(start, warnings)
+        reader = Reader(self._shadow.store, start.entries, self._start.trusts_exec_bit, MAX_NEW_BYTES)
         with workspace_errors(self._start.root):
-            reading = await in_thread(lambda checkpoint: reader.read(root, names, checkpoint))
+            reading = await in_thread(lambda checkpoint: reader.read(self._root, names, checkpoint))
         for path, reason in sorted(reading.skipped.items()):
             warnings.append(f"not in the patch: {display(path)!r}: {reason}")
-        kept = {path: start[path] for path in (*frozen, *reading.skipped) if path in start}
-        entries, _ = put_back(reading.entries, kept)
-        tree = await self._write_tree(entries)
-        links = await self._shadow.read_links({p: e for p, e in entries.items() if start.get(p) != e})
-        back = links_back(root, links, (self._state_dir, Path(self._start.source)))
+        kept = (path for path in (*start.frozen, *reading.skipped) if path in start.entries)
+        entries, _ = put_back(reading.entries, {path: start.entries[path] for path in kept})
+        tree = await self._write_tree(start, entries)
+        links = await self._shadow.read_links(_changed(start.entries, entries))
+        back = links_back(self._root, links, (self._state_dir, Path(self._start.source_root)))
         if back:
             warnings.append(f"links out of the copy and back: {shown(back)}; clean copies are without them")
         return Snapshot(entries, tree, back, tuple(warnings))
 
-    async def _list_new(self, frozen: frozenset[bytes], warnings: list[str]) -> list[bytes]:
-        root = Path(self._start.root)
-        if root.is_symlink() or not root.is_dir():
+    async def _list_new(self, start: StartFiles, warnings: list[str]) -> list[bytes]:
+        if self._root.is_symlink() or not self._root.is_dir():
             return []
-        others = await self._shadow.list_new(root, self._rules, timeout_s=LIST_TIMEOUT_S)
+        others = await self._shadow.list_new(self._root, self._rules, timeout_s=LIST_TIMEOUT_S)
         warnings += others.complaints
-        new = [path for path in others.names if path not in frozen and not self._was_ignored(path)]
+        new = [path for path in others.names if path not in start.frozen and not self._was_ignored(path)]
         unnameable = [path for path in new if not is_storable(path)]
         if unnameable:
             warnings.append(f"not in the patch, as git takes no such names: {shown(unnameable)}")
         return [path for path in new if is_storable(path)]
 
-    async def _frozen(self, start: Entries) -> frozenset[bytes]:
-        """By-products of tools in a start that holds everything: part of it, never of a patch."""
-        if not self._start.keeps_by_products:
-            return frozenset()
-        base = self._start.base_commit
-        tracked = (await self._shadow.read_tree(base)).entries if base else {}
-        return frozenset(path for path in start if is_by_product(path) and path not in tracked)
-
     def _was_ignored(self, path: bytes) -> bool:
-        ignored = self._start.ignored
-        name = os.fsdecode(path)
-        return name in ignored or any(name.startswith(item) for item in ignored if item.endswith("/"))
+        return not self._ignored.isdisjoint((path, *_directories_of(path)))
+
+    async def _write_tree(self, start: StartFiles, entries: Entries) -> str:
+        if entries == start.entries:
+            return self._start.tree
+        return await self._shadow.write_tree(entries, start.trees)
 
     # --- a copy ---
+
+    def _judged(self, start: StartFiles, snapshot: Snapshot, protect: Sequence[str]) -> Entries:
+        """What a clean copy of the work holds: protected paths from the start, nothing that leads back."""
+        own = self._start.prefix  # whatever the agent made of its directory, a copy's is a directory
+        left_out = (*snapshot.links_back, *(path.rstrip(b"/") for path in _directories_of(own)))
+        entries = {path: entry for path, entry in snapshot.entries.items() if path not in left_out}
+        protection = compile_protection(protect, own, start.links)
+        return restore(start.entries, entries, protection).entries
 
     async def _with_links_inside(self, entries: Entries) -> Entries:
         """Absolute links into the agent's directory lead into the copy instead."""
         links = await self._shadow.read_links(entries)
         if not links:
             return entries
-        roots = (os.fsencode(self._start.root),)
+        roots = (os.fsencode(self._root),)
         with workspace_errors(self._start.root):
             return with_portable_links(entries, links, roots, self._shadow.store)
 
     async def _check_out(self, tree: str, directory: Path) -> Copy:
         start, shadow = self._start, self._shadow
-        root = directory / Path(start.root).name
+        root = directory / self._root.name
         root.mkdir()
         git_dir = root / ".git"
         if start.has_repository:
@@ -193,3 +204,15 @@ class Tracking:
         path = root / os.fsdecode(start.prefix)
         path.mkdir(parents=True, exist_ok=True)
         return Copy(str(path), directory)
+
+
+def _directories_of(path: bytes) -> Iterator[bytes]:
+    """The directories that a path lies in, each with a slash at its end."""
+    end = path.find(b"/")
+    while end >= 0:
+        yield path[: end + 1]
+        end = path.find(b"/", end + 1)
+
+
+def _changed(start: Entries, entries: Entries) -> Entries:
+    return {path: entry for path, entry in entries.items() if start.get(path) != entry}

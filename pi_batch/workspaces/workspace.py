@@ -142,11 +142,12 @@ class TrackedWorkspace:
             raise WorkspaceError(
                 f"{self.source}: {'is no directory' if source.exists() else 'does not exist'}"
             )
+        program = find_git()
         state_dir = self._state_dir.resolve(strict=True)
         home = state_dir / _PRIVATE
         home.mkdir(exist_ok=True)
         return Request(
-            git=Git(find_git(), home),
+            git=Git(program, home),
             source=source.resolve(),
             state_dir=state_dir,
             include_uncommitted=self._include_uncommitted,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +20,10 @@ PLAIN = {
     "GIT_AUTHOR_DATE": "2024-05-01T12:00:00Z",
     "GIT_COMMITTER_DATE": "2024-05-01T12:00:00Z",
 }
+
+
+_TEMPLATE_DIR = tempfile.TemporaryDirectory(prefix="pi-batch-test-repositories-")
+_TEMPLATES: dict[tuple[object, ...], Path] = {}
 
 
 def git(directory: Path | str, *arguments: str, stdin: bytes | None = None) -> str:
@@ -54,21 +60,37 @@ def write(directory: Path, files: Mapping[str, str | bytes]) -> None:
         file.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def dig(top: Path, depth: int) -> None:
+    """Directories in directories, further down than a path may be long, and a file at the bottom."""
+    at = os.open(top, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("deeper", dir_fd=at)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=at))
+    os.close(at)
+
+
 def make_repository(directory: Path, files: Mapping[str, str | bytes], *options: str) -> Path:
-    """A repository on branch main with one commit of these files."""
-    directory.mkdir(parents=True, exist_ok=True)
-    git(directory, "init", "-q", "-b", "main", *options)
-    git(directory, "config", "user.name", "tester")
-    git(directory, "config", "user.email", "tester@example.invalid")
-    write(directory, files)
-    commit(directory, "first")
+    """A repository on branch main with one commit of these files; made once, then copied."""
+    key = (*sorted(files.items()), *options)
+    if key not in _TEMPLATES:
+        made = Path(_TEMPLATE_DIR.name, str(len(_TEMPLATES)))
+        made.mkdir()
+        git(made, "init", "-q", "-b", "main", "--template=", *options)
+        with (made / ".git" / "config").open("a") as config:
+            config.write("[user]\n\tname = tester\n\temail = tester@example.invalid\n[gc]\n\tauto = 0\n")
+        write(made, files)
+        commit(made, "first")
+        _TEMPLATES[key] = made
+    shutil.copytree(_TEMPLATES[key], directory, symlinks=True, dirs_exist_ok=True)
     return directory
 
 
-def commit(directory: Path, message: str) -> str:
+def commit(directory: Path, message: str) -> None:
     git(directory, "add", "-A")
     git(directory, "commit", "-q", "--allow-empty", "-m", message)
-    return git(directory, "rev-parse", "HEAD")
 
 
 def state_of(directory: Path) -> dict[str, str]:

@@ -10,7 +10,16 @@ import pytest
 
 from pi_batch.protocols import Workspace
 from tests.workspaces.conftest import Opener
-from tests.workspaces.repositories import files_of, git, git_bytes, make_repository, shell, state_of, write
+from tests.workspaces.repositories import (
+    dig,
+    files_of,
+    git,
+    git_bytes,
+    make_repository,
+    shell,
+    state_of,
+    write,
+)
 from tests.workspaces.test_clone import HOSTILE_CONFIG
 
 
@@ -216,17 +225,7 @@ async def test_a_very_large_new_file_is_left_out_and_said(
 
 
 async def test_a_directory_deeper_than_a_path_may_be_is_survived_and_removed(workspace: Workspace) -> None:
-    def dig() -> None:
-        at = os.open(workspace.path, os.O_RDONLY)
-        for _ in range(1200):
-            os.mkdir("deeper", dir_fd=at)
-            inner = os.open("deeper", os.O_RDONLY, dir_fd=at)
-            os.close(at)
-            at = inner
-        os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=at))
-        os.close(at)
-
-    dig()
+    dig(Path(workspace.path), 1200)
     write(Path(workspace.path), {"good": ""})
     assert "good" in await paths(workspace)
     await workspace.close(keep=False)

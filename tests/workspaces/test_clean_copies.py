@@ -143,6 +143,19 @@ async def test_a_workspace_replaced_by_a_link_still_has_its_protected_files(
     assert not Path(copy.path).is_symlink()
 
 
+@pytest.mark.parametrize("deed", ["rm -r sub; ln -s /tmp sub", "rm -r sub; echo file > sub", "rm -r sub"])
+async def test_the_path_of_a_copy_is_a_directory_in_the_copy(
+    tmp_path: Path, opened: Opener, deed: str
+) -> None:
+    workspace = await opened(
+        "clone", make_repository(tmp_path / "p", {"sub/deep/t.py": "1\n"}) / "sub" / "deep"
+    )
+    shell(Path(workspace.path, "../.."), deed)
+    copy = await workspace.clean_copy("patched", [])
+    assert Path(copy.path).is_dir()
+    assert Path(copy.path) == Path(copy.path).resolve()
+
+
 # --- links that lead back ---
 
 

@@ -338,6 +338,7 @@ async def test_repositories_that_no_commit_mentions_are_left_out_and_said(
 async def test_a_sparse_checkout_is_taken_as_far_as_it_is_on_disk(
     source: Path, state_dir: Path, opened: Opener
 ) -> None:
+    git(source, "status")
     git(source, "sparse-checkout", "set", "docs")
     workspace = await opened("clone", source)
     assert files_of(workspace.path) == {"a.txt": b"base\n"}
@@ -466,7 +467,7 @@ async def test_a_bare_repository_is_named_as_such(source: Path, tmp_path: Path, 
 
 async def test_the_inside_of_a_git_directory_is_no_workspace(source: Path, state_dir: Path) -> None:
     with pytest.raises(WorkspaceError, match="work tree"):
-        await open_workspace("clone", source / ".git" / "hooks", state_dir).open()
+        await open_workspace("clone", source / ".git" / "objects", state_dir).open()
 
 
 async def test_a_damaged_repository_is_an_error_in_gits_own_words(source: Path, state_dir: Path) -> None:
