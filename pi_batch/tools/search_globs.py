@@ -27,7 +27,7 @@ class Glob:
         return self._regex.fullmatch(subject) is not None
 
 
-def _translated(pattern: str) -> str:
+def _translated(pattern: str, *, has_braces: bool = True) -> str:
     """The regular expression; what is not closed stands for itself."""
     out: list[str] = []
     at, braces = 0, 0
@@ -45,7 +45,7 @@ def _translated(pattern: str) -> str:
             text, at = found
             out.append(text)
             continue
-        if char == "{" and _closes(pattern, at):
+        if char == "{" and has_braces:
             braces += 1
             out.append("(?:")
         elif char == "}" and braces:
@@ -59,6 +59,8 @@ def _translated(pattern: str) -> str:
         else:
             out.append({"*": "[^/]*", "?": "[^/]"}.get(char) or re.escape(char))
         at += 1
+    if braces:  # one is not closed, so it is a character like others
+        return _translated(pattern, has_braces=False)
     return "".join(out)
 
 
@@ -70,20 +72,10 @@ def _class(pattern: str, start: int) -> tuple[str, int] | None:
     body = pattern[start + 1 : end]
     negation = "^/" if body[0] in "!^" else ""
     body = body[1:] if negation else body
-    escaped = re.sub(r"([][\\^&~|])", r"\\\1", body)
+    escaped = re.sub(r"([][\\^&~|])", r"\\\1", body).replace("--", r"\--")
     text = f"[{negation}{escaped}]"
     try:
         re.compile(text)
     except re.error:
         return None
     return text, end + 1
-
-
-def _closes(pattern: str, start: int) -> bool:
-    """Whether a brace has its partner."""
-    depth = 0
-    for char in pattern[start:]:
-        depth += (char == "{") - (char == "}")
-        if not depth:
-            return True
-    return False
