@@ -22,8 +22,9 @@ from pi_batch.tools.edit_match import (
     places_of,
 )
 from pi_batch.tools.paths import regular_file, said_of
-from pi_batch.tools.wording import count_of, quoted, size_of
+from pi_batch.tools.wording import count_of, size_of
 from pi_batch.tools.write import utf8
+from pi_batch.wording import quoted
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """The largest file that is edited; it is held in memory whole."""

@@ -10,7 +10,8 @@ from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolOutput
 from pi_batch.tools.paths import RegularFile
 from pi_batch.tools.read_text import MAX_BYTES, Window
-from pi_batch.tools.wording import count_of, quoted, size_of, with_notes
+from pi_batch.tools.wording import count_of, size_of, with_notes
+from pi_batch.wording import quoted
 
 
 def text_output(file: RegularFile, window: Window, first_byte: int | None, note: str = "") -> ToolOutput:

@@ -83,7 +83,7 @@ class Search:
             return self._grep_with_python()
         try:
             return self._grep_with_rg(rg)
-        except (PatternError, OSError):
+        except (ValueError, OSError):  # the pattern, or a character that no argument can have
             if self._found:
                 raise
             return self._grep_with_python()  # it may know the syntax; else its error is the answer

@@ -24,8 +24,3 @@ def size_of(size_bytes: int) -> str:
 def with_notes(text: str, notes: Sequence[str]) -> str:
     """The text, and behind it in brackets what has to be known about it."""
     return f"{text}\n\n[{'. '.join(notes)}.]" if notes else text
-
-
-def quoted(text: str, max_chars: int = 60) -> str:
-    """Text by repr, shortened."""
-    return repr(text) if len(text) <= max_chars else f"{text[:max_chars]!r}…"

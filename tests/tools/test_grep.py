@@ -241,6 +241,16 @@ async def test_a_backslash_before_an_n_may_be_searched(context: FakeContext, wor
     assert await grep(context, r"\nb", literal=True) == "f.txt:1: a\\nb"
 
 
+@pytest.mark.parametrize("pattern", ["a\0b", "\ud800", "x" * 50_000, "é" * 9_000])
+@pytest.mark.parametrize("is_literal", [True, False])
+@pytest.mark.usefixtures("engine")
+async def test_a_strange_pattern_is_a_miss(
+    context: FakeContext, workspace: Path, pattern: str, is_literal: bool
+) -> None:
+    fill(workspace, {"f.txt": "a\n"})
+    assert await grep(context, pattern, literal=is_literal) == "No matches found"
+
+
 async def test_an_empty_pattern_is_an_error(context: FakeContext) -> None:
     assert "empty" in await failure(GREP, context, pattern="")
 
