@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Collection
@@ -67,6 +68,8 @@ class TreeCopy:
         except PermissionError:
             copied.unreadable.append(directory)
             return inner
+        except (FileNotFoundError, NotADirectoryError):  # gone since it was listed
+            return inner
         prefix = directory + b"/" if directory else b""
         is_empty = True
         for entry in entries:
@@ -124,8 +127,9 @@ class TreeCopy:
 
     @staticmethod
     def _keep_times(source: bytes, target: bytes) -> None:
-        status = os.stat(source)  # noqa: PTH116 bytes
-        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+        with contextlib.suppress(FileNotFoundError):  # gone since it was copied
+            status = os.stat(source)  # noqa: PTH116 bytes
+            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
 
     @staticmethod
     def _at(top: Path, path: bytes) -> bytes:

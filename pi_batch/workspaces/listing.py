@@ -13,6 +13,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.git import Git, Place
 from pi_batch.workspaces.layout import repository_of
 from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product
@@ -79,10 +80,15 @@ async def list_checkout(git: Git, top: Path, rules: IgnoreRules) -> Listing:
 
 async def _list_submodule(git: Git, top: Path, path: bytes, rules: IgnoreRules, listing: Listing) -> None:
     directory = top / os.fsdecode(path)
-    if not os.path.lexists(directory / ".git"):
+    if directory.is_symlink() or not os.path.lexists(directory / ".git"):
+        listing.names.append(path)  # a file or link in its place; an empty directory is none
+        return
+    try:
+        inner = await list_checkout(git, directory, IgnoreRules(user_home=rules.user_home))
+    except WorkspaceError:  # its repository is gone, or somebody else's doing
+        listing.left_out.append(path + b"/")
         return
     listing.submodules.append(path)
-    inner = await list_checkout(git, directory, IgnoreRules(user_home=rules.user_home))
     prefix = path + b"/"
     listing.names.extend(prefix + name for name in inner.names)
     listing.left_out.extend(prefix + name for name in inner.left_out)

@@ -199,7 +199,10 @@ def link_or_copy(source: Path, target: Path) -> None:
     object file. What the agent can reach gets copies, as writing through a link would change the other.
     """
     try:
-        os.link(source, target)
+        if source.is_symlink():  # a link to the link would lead nowhere
+            copy_file(source, target)
+        else:
+            os.link(source, target)
     except (FileExistsError, FileNotFoundError):
         raise
     except OSError:

@@ -28,6 +28,14 @@ _STREAMED_BYTES = 8 << 20
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_MAX_BYTES = 1024
 
+_EMPTY_BLOBS = frozenset(
+    {
+        "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+        "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+    }
+)
+"""An index names these for files that are only intended to be added; they may be in no store."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -104,7 +112,9 @@ class Reader:
     def _read_one(self, directory: int, name: bytes, path: bytes, reading: Reading) -> None:
         try:
             status = os.stat(name, dir_fd=directory, follow_symlinks=False)
-            if stat.S_ISLNK(status.st_mode):
+            if stat.S_ISLNK(status.st_mode) and name.lower() == b".gitmodules":
+                reading.skipped[path] = "git takes no link of this name"
+            elif stat.S_ISLNK(status.st_mode):
                 target = os.readlink(name, dir_fd=directory)
                 reading.entries[path] = Entry(LINK, self._store_bytes(path, target))
             elif stat.S_ISREG(status.st_mode):
@@ -163,7 +173,7 @@ class Reader:
 
     def _is_stored(self, path: bytes, oid: str) -> bool:
         known = self.stored.get(path)
-        return known is not None and known.oid == oid
+        return known is not None and known.oid == oid and oid not in _EMPTY_BLOBS
 
 
 def _by_directory(names: Collection[bytes]) -> list[tuple[bytes, list[bytes]]]:

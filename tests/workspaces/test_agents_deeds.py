@@ -72,7 +72,12 @@ DEEDS = {
 }
 
 
-@pytest.mark.parametrize("deed", DEEDS)
+USUAL_DEEDS = ("commits", "amends", "deletes its repository", "breaks its index", "starts a new repository")
+
+
+@pytest.mark.parametrize(
+    "deed", [pytest.param(deed, marks=() if deed in USUAL_DEEDS else pytest.mark.slow) for deed in DEEDS]
+)
 async def test_the_patch_does_not_depend_on_the_agents_git(workspace: Workspace, deed: str) -> None:
     shell(workspace.path, f"echo more >> a.txt; echo 'x = 2' > src/app.py; {DEEDS[deed]}")
     changes = await workspace.changes([])
@@ -210,6 +215,14 @@ async def test_names_that_git_refuses_are_said_and_do_not_spoil_the_rest(workspa
     assert [file.path for file in changes.files] == ["good"]
     (warning,) = changes.warnings
     assert "'.GIT/x'" in warning
+
+
+async def test_a_link_that_git_refuses_by_name_does_not_spoil_the_rest(workspace: Workspace) -> None:
+    shell(workspace.path, "ln -s a.txt .gitmodules; mkdir d; ln -s x d/.GITMODULES; touch good")
+    changes = await workspace.changes([])
+    assert [file.path for file in changes.files] == ["good"]
+    assert len(changes.warnings) == 2
+    await workspace.clean_copy("patched", [])
 
 
 async def test_a_very_large_new_file_is_left_out_and_said(

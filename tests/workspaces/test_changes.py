@@ -77,6 +77,19 @@ KINDS = {
 }
 
 
+async def test_many_changes_together_give_exactly_the_workspace(workspace: Workspace) -> None:
+    """The kinds that do not undo each other; the slow test below has each of them alone."""
+    together = [
+        *("additions in new directories", "renames with edits", "binary edits", "line feeds at the end"),
+        *("execute bits", "links", "windows line feeds", "byte order marks", "spaces, quotes, tabs"),
+        *("line feeds in names", "names outside ascii", "names like magic", "attributes", "an ignore file"),
+    ]
+    for kind in together:
+        shell(workspace.path, KINDS[kind])
+    assert await applied(workspace) == await tree_of_work(workspace)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_the_patch_on_the_start_commit_gives_exactly_the_workspace(
     workspace: Workspace, kind: str

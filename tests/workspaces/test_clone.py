@@ -363,6 +363,71 @@ async def test_a_partial_clone_works_and_fetches_nothing(tmp_path: Path, opened:
     assert git(workspace.path, "log", "--format=%s") == "second\nfirst"
 
 
+async def test_an_index_in_two_files_is_read(source: Path, opened: Opener) -> None:
+    git(source, "update-index", "--split-index")
+    workspace = await opened("clone", source)
+    assert sorted(files_of(workspace.path)) == ["a.txt", "src/app.py"]
+
+
+async def test_a_sparse_index_is_read(source: Path, opened: Opener) -> None:
+    git(source, "status")
+    git(source, "sparse-checkout", "set", "--cone", "--sparse-index", "docs")
+    workspace = await opened("clone", source)
+    assert sorted(files_of(workspace.path)) == ["a.txt"]
+
+
+async def test_a_work_tree_of_a_bare_repository_is_a_checkout(
+    source: Path, tmp_path: Path, opened: Opener
+) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(source), "bare.git")
+    git(tmp_path / "bare.git", "worktree", "add", "-q", "../tree", "main")
+    workspace = await opened("clone", tmp_path / "tree")
+    assert git(workspace.path, "status", "--porcelain") == ""
+    assert sorted(files_of(workspace.path)) == ["a.txt", "src/app.py"]
+
+
+async def test_files_that_are_only_intended_to_be_added_come_along(source: Path, opened: Opener) -> None:
+    shell(source, ": > empty; echo x > full; git add -N empty full")
+    workspace = await opened("clone", source)
+    assert files_of(workspace.path)["empty"] == b""
+    assert files_of(workspace.path)["full"] == b"x\n"
+
+
+async def test_a_submodule_whose_repository_is_gone_is_left_out(
+    source: Path, tmp_path: Path, state_dir: Path
+) -> None:
+    inner = make_repository(tmp_path / "inner", {"lib.py": "v = 1\n"})
+    git(source, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "libs/inner")
+    commit(source, "with a submodule")
+    shell(source, "rm -rf .git/modules")
+    warnings = await warnings_of(source, state_dir)
+    assert [text for text in warnings if "'libs/inner/'" in text]
+
+
+async def test_a_link_in_the_place_of_a_submodule_is_a_link(
+    source: Path, tmp_path: Path, opened: Opener
+) -> None:
+    inner = make_repository(tmp_path / "inner", {"lib.py": "v = 1\n"})
+    git(source, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "libs/inner")
+    commit(source, "with a submodule")
+    shell(source, "rm -rf libs/inner; ln -s ../../inner libs/inner")
+    workspace = await opened("clone", source)
+    assert files_of(workspace.path)["libs/inner"] == b"-> ../../inner"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+async def test_a_checkout_that_belongs_to_somebody_else_is_read(source: Path, opened: Opener) -> None:
+    shell(source, "chown -R 65534:65534 .")
+    workspace = await opened("clone", source)
+    assert sorted(files_of(workspace.path)) == ["a.txt", "src/app.py"]
+
+
+async def test_a_link_that_git_refuses_by_name_is_left_out_and_said(source: Path, state_dir: Path) -> None:
+    shell(source, "ln -s a.txt .gitmodules")
+    warnings = await warnings_of(source, state_dir)
+    assert [text for text in warnings if "'.gitmodules'" in text]
+
+
 async def test_files_marked_as_unchanged_are_taken_as_they_are(source: Path, opened: Opener) -> None:
     git(source, "update-index", "--assume-unchanged", "a.txt")
     write(source, {"a.txt": "changed\n"})

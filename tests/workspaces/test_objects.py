@@ -125,6 +125,15 @@ def test_a_link_that_is_refused_becomes_a_copy(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o444
 
 
+def test_a_link_among_objects_is_followed(tmp_path: Path) -> None:
+    write(tmp_path, {"store/a": "x"})
+    (tmp_path / "b").symlink_to("store/a")
+    (tmp_path / "deep").mkdir()
+    link_or_copy(tmp_path / "b", tmp_path / "deep" / "c")
+    assert (tmp_path / "deep" / "c").read_text() == "x"
+    assert not (tmp_path / "deep" / "c").is_symlink()
+
+
 def test_a_copy_never_overwrites(tmp_path: Path) -> None:
     write(tmp_path, {"a": "x", "b": "y"})
     for put in (copy_file, link_or_copy):
