@@ -26,7 +26,7 @@ from pi_batch.messages import (
 from pi_batch.protocols import ModelRequest
 from pi_batch.providers.anthropic_thinking import thinking_fields
 from pi_batch.providers.catalog import Service, default_max_output_tokens
-from pi_batch.providers.encoded import Unit
+from pi_batch.providers.encoded import Unit, join_body
 from pi_batch.providers.models import ModelFacts, is_known_family, model_facts
 from pi_batch.providers.same_model import is_from
 from pi_batch.providers.tool_ids import MESSAGES_IDS, WireIds, tool_name
@@ -113,16 +113,16 @@ def messages_body(request: ModelRequest, service: Service, units: Sequence[Unit]
     elif names := _called_names(request.messages):  # a history with calls needs their tools declared
         tools = messages_tools([ToolDeclaration(name, name, {}) for name in names])
         fields["tool_choice"] = {"type": "none"}
-    parts = [dumps({**fields, **service.compat.extra_body})[:-1]]
+    opening = dumps({**fields, **service.compat.extra_body})[:-1]
     if tools:
-        parts += [b',"tools":', tools]
+        opening += b',"tools":' + tools
     if has_system:
         mark = {"cache_control": MARK} if has_marks else {}
-        parts += [b',"system":', dumps([{"type": "text", "text": request.system, **mark}])]
+        opening += b',"system":' + dumps([{"type": "text", "text": request.system, **mark}])
     wires = [unit.wire for unit in units if unit.wire]
     if has_marks:
         _mark_newest(wires)
-    return b"".join((*parts, b',"messages":[', b",".join(wires), b"]}"))
+    return join_body(opening, wires)
 
 
 def _fields(request: ModelRequest, service: Service) -> dict[str, Any]:

@@ -27,7 +27,7 @@ class Compat:
     usage_in_stream: bool = True
     """`stream_options: {include_usage: true}` is understood."""
     store: bool = False
-    """`store` is understood; false is sent."""
+    """`store` is understood, and must be false to keep nothing; OpenAI keeps nothing unless told to."""
     prompt_cache_key: bool = False
     """`prompt_cache_key` is understood; the session's id is sent."""
     tools_for_history: bool = False
@@ -62,7 +62,6 @@ DEFAULT = Compat()
 OPENAI = Compat(
     developer_role=True,
     output_cap_field="by_model",
-    store=True,
     prompt_cache_key=True,
     thinking_format="by_model",
 )

@@ -123,6 +123,15 @@ class EncodedHistory:
         self._messages += messages
 
 
+def join_body(opening: bytes, messages: list[bytes]) -> bytes:
+    """A request out of an object that is still open and its messages, in one copy."""
+    if not messages:
+        return opening + b',"messages":[]}'
+    messages[0] = opening + b',"messages":[' + messages[0]
+    messages[-1] += b"]}"
+    return b",".join(messages)
+
+
 class Histories:
     """The encoded histories of a provider's sessions."""
 

@@ -26,7 +26,7 @@ from pi_batch.messages import (
 )
 from pi_batch.protocols import ModelRequest
 from pi_batch.providers.compat import Compat
-from pi_batch.providers.encoded import Unit
+from pi_batch.providers.encoded import Unit, join_body
 from pi_batch.providers.models import ModelFacts, effort, model_facts, takes_completion_tokens
 from pi_batch.providers.same_model import is_from
 from pi_batch.providers.tool_ids import ALNUM9_IDS, CHAT_IDS, WireIds, tool_name
@@ -120,13 +120,13 @@ def chat_body(request: ModelRequest, compat: Compat, units: Sequence[Unit], tool
     if not request.tools and compat.tools_for_history and any(unit.has_calls for unit in units):
         fields["tools"] = []
     fields |= compat.extra_body
-    parts = [dumps(fields)[:-1]]
+    opening = dumps(fields)[:-1]
     if request.tools:
-        parts += [b',"tools":', tools]
+        opening += b',"tools":' + tools
     messages = [unit.wire for unit in units if unit.wire]
     if request.system.strip():
         messages.insert(0, dumps({"role": _system_role(request, compat), "content": request.system}))
-    return b"".join((*parts, b',"messages":[', b",".join(messages), b"]}"))
+    return join_body(opening, messages)
 
 
 def _fields(request: ModelRequest, compat: Compat) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from `call_0` in every turn, or none at all.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-import uuid
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def unique_ids(ids: Iterable[str], taken: AbstractSet[str]) -> list[str]:
     seen = set(taken)
     unique = []
     for call_id in ids:
-        kept = call_id if call_id and call_id not in seen else f"call_{uuid.uuid4().hex[:24]}"
+        kept = call_id if call_id and call_id not in seen else f"call_{os.urandom(12).hex()}"
         seen.add(kept)
         unique.append(kept)
     return unique

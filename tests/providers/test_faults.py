@@ -48,6 +48,7 @@ CASES: list[tuple[int, object, ErrorKind, bool]] = [
     (402, {"error": {"message": "Insufficient Balance"}}, "quota", False),  # DeepSeek
     (402, {"error": {"code": 402, "message": "This request requires more credits"}}, "quota", False),
     (402, anthropic("billing_error"), "quota", False),
+    (402, "", "quota", False),
     (400, anthropic("invalid_request_error", "Your credit balance is too low to access"), "quota", False),
     (
         429,

@@ -119,6 +119,18 @@ async def test_a_slow_consumer_is_no_stall() -> None:
     assert isinstance(final, AssistantMessage)
 
 
+async def test_a_consumers_own_time_does_not_count_as_silence() -> None:
+    async with LoopbackServer([Reply("text " * 9, wire=Wire(stall_after=2, stall_s=0.5))]) as server:
+        asked = provider(server.url, timeouts=quick(first_event_s=0.3, idle_s=0.3))
+        items = []
+        async for item in asked.stream(request()):
+            items.append(item)
+            if len(items) == 1:
+                await asyncio.sleep(0.4)
+        await asked.close()
+    assert isinstance(items[-1], AssistantMessage)
+
+
 async def test_what_hangs_open_after_the_end_is_not_waited_for() -> None:
     async with LoopbackServer([Reply("done", wire=Wire(hangs_at_end=5)), Reply("next")]) as server:
         asked = provider(server.url)
@@ -150,6 +162,7 @@ async def test_a_finished_reply_leaves_its_connection_for_the_next() -> None:
         await connection.head(200, [("content-type", "text/event-stream")])
         await connection.chunk(b'data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n')
         await connection.chunk(b"data: [DONE]\n\n")
+        await asyncio.sleep(0.02)
         await connection.end()
 
     server = await serve(handle, "127.0.0.1", 0)

@@ -319,6 +319,11 @@ async def test_a_stream_that_breaks_off_is_no_reply(how: Any, is_inside: bool) -
     assert (error.kind, error.is_retryable) == ("stream_interrupted", True)
 
 
+async def test_a_stream_that_ends_inside_an_event_is_no_reply() -> None:
+    error = await refusal(Raw('data: {"choices":[{"delta":{"content":"x"}}]}\n\ndata: {"choices":[{"del'))
+    assert (error.kind, error.is_retryable) == ("stream_interrupted", True)
+
+
 async def test_usage_told_before_a_break_is_spent() -> None:
     step = Reply(
         "text " * 20, usage={"prompt_tokens": 9}, quirks=("usage_each_chunk",), wire=Wire(cut_after=4)

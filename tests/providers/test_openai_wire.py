@@ -48,7 +48,6 @@ def test_a_request_names_model_stream_usage_cap_tools_and_messages() -> None:
         "model": "gpt-4.1",
         "stream": True,
         "stream_options": {"include_usage": True},
-        "store": False,
         "prompt_cache_key": "s1",
         "max_tokens": 2000,
         "tools": [
@@ -109,6 +108,10 @@ def test_a_long_session_id_becomes_a_cache_key_that_fits() -> None:
 @pytest.mark.parametrize("habits", [compat.DEEPSEEK, compat.GROQ, compat.MISTRAL, compat.VLLM])
 def test_fields_that_a_service_does_not_know_are_not_sent(habits: Compat) -> None:
     assert not {"store", "prompt_cache_key"} & set(body(request(), habits))
+
+
+def test_a_service_that_keeps_replies_is_told_not_to() -> None:
+    assert body(request(), Compat(store=True))["store"] is False
 
 
 def test_mistral_is_not_asked_for_usage_in_the_stream() -> None:
