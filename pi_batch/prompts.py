@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pi_batch.spec import SystemSpec
+from pi_batch.spec import OutputSpec, SystemSpec
 
 CONTEXT_FILE_NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
 """The first that exists in a directory counts, as in pi."""
@@ -15,7 +16,7 @@ CONTEXT_TOTAL_BYTES = 64 * 1024
 
 BASE = """\
 You are a coding agent that works alone: nobody watches and nobody answers questions. Do the task with the \
-tools, then reply with a short plain text that says what you did; a reply without a tool call ends your work.
+tools, then reply with {answer}; a reply without a tool call ends your work.
 
 - The working directory is {workspace}. Paths are relative to it. Stay inside it.
 - Look before you change: read the files that matter. Prefer `edit` for small changes.
@@ -34,18 +35,33 @@ class ContextFile:
 
 
 def system_prompt(
-    workspace: str, system: SystemSpec, protect: Sequence[str], context: Iterable[ContextFile]
+    workspace: str,
+    system: SystemSpec,
+    protect: Sequence[str],
+    context: Iterable[ContextFile],
+    output: OutputSpec = OutputSpec(),  # noqa: B008 -- frozen
 ) -> str:
-    """Build it: ours or the spec's own, the spec's addition, then the context files."""
+    """Build it: ours or the spec's own, the spec's addition, what must be left, then the context files."""
     judge = f"; files matching {', '.join(protect)} count as they were at the start" if protect else ""
-    base = system.replace if system.replace is not None else BASE.format(workspace=workspace, judge=judge)
-    parts = [base.rstrip()]
+    answer = "a short plain text that says what you did" if output.schema_ is None else "your answer as JSON"
+    base = BASE.format(workspace=workspace, judge=judge, answer=answer)
+    parts = [(base if system.replace is None else system.replace).rstrip()]
     if system.append:
         parts.append(system.append.rstrip())
+    parts.extend(_required(output))
     parts.extend(
         f"Instructions of this project, from {file.path}:\n\n{file.text.rstrip()}" for file in context
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _required(output: OutputSpec) -> Iterable[str]:
+    """What is judged beside the checks: a model that is not told cannot do it."""
+    if output.files:
+        yield f"These files must be there, and not empty, when you stop: {', '.join(output.files)}"
+    if output.schema_ is not None:
+        schema = json.dumps(dict(output.schema_), ensure_ascii=False)
+        yield f"Your last reply must be JSON and nothing else, valid by this JSON Schema:\n\n{schema}"
 
 
 def find_context_files(user_dir: Path | None, source: Path, workspace: Path) -> tuple[ContextFile, ...]:

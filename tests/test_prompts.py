@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from pi_batch.prompts import CONTEXT_FILE_BYTES, ContextFile, find_context_files, system_prompt
-from pi_batch.spec import SystemSpec
+from pi_batch.spec import OutputSpec, SystemSpec
 
 
 def test_it_names_the_workspace_and_what_is_protected() -> None:
@@ -23,6 +23,37 @@ def test_a_specs_addition_comes_after_ours() -> None:
 def test_a_specs_own_prompt_stands_in_its_place() -> None:
     text = system_prompt("/w", SystemSpec(replace="You review {diffs}."), (), ())
     assert text == "You review {diffs}.\n"
+
+
+def test_an_answer_that_must_match_a_schema_is_asked_for_with_the_schema() -> None:
+    output = OutputSpec.model_validate({"schema": {"type": "object", "required": ["wörter"]}})
+    text = system_prompt("/w", SystemSpec(), (), [ContextFile("/w/AGENTS.md", "Use tabs.")], output)
+    assert '{"type": "object", "required": ["wörter"]}' in text
+    assert "short plain text" not in text
+    assert text.index("JSON Schema") < text.index("AGENTS.md")
+
+
+def test_without_a_schema_the_answer_is_plain_text() -> None:
+    text = system_prompt("/w", SystemSpec(), (), ())
+    assert "short plain text" in text
+    assert "JSON" not in text
+
+
+def test_files_that_must_be_left_are_named() -> None:
+    text = system_prompt("/w", SystemSpec(), (), (), OutputSpec(files=("notes.md", "out/a.csv")))
+    assert "notes.md, out/a.csv" in text
+
+
+def test_what_is_judged_is_said_beside_a_specs_own_prompt_too() -> None:
+    text = system_prompt(
+        "/w",
+        SystemSpec(replace="You count."),
+        (),
+        (),
+        OutputSpec.model_validate({"schema": {"type": "integer"}}),
+    )
+    assert text.startswith("You count.\n\n")
+    assert '{"type": "integer"}' in text
 
 
 def test_context_files_are_named() -> None:

@@ -94,7 +94,7 @@ class TaskMaker:
         home = self.around.home
         user_dir = home / ".pi" / "agent" if home else None
         files = find_context_files(user_dir, source.resolve(), Path(workspace)) if spec.context_files else ()
-        return system_prompt(workspace, spec.system, spec.protect, files)
+        return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
 
 
 @dataclass(frozen=True, slots=True)
