@@ -44,6 +44,10 @@ class LimitNotice:
             left_usd = limit.cost_usd - used.cost_usd
             if left_usd < 2 * used.cost_usd / used.turns:
                 yield "cost_usd", f"The money is nearly used up (${left_usd:.4f} left): finish now."
+        if limit.tool_calls is not None and used.tool_calls is not None:
+            left = limit.tool_calls - used.tool_calls
+            if left <= max(1, limit.tool_calls // 10):
+                yield "tool_calls", f"Tool calls left: {left}. A call beyond them ends the work: finish now."
         left_s = self._ledger.seconds_left
         if limit.wall_s is not None and left_s < TIME_SHARE * limit.wall_s:
             yield "wall_s", f"The time is nearly used up ({left_s:.0f} s left): finish now."

@@ -229,6 +229,20 @@ async def test_a_spent_money_limit_leaves_the_last_calls_undone() -> None:
     assert talk.results()[-1].error_kind == "not_run"
 
 
+async def test_a_call_beyond_the_limit_is_refused_and_ends_the_agent() -> None:
+    script = [calls(echo("a0", "0"), echo("a1", "1")), calls(echo("b0", "2"), echo("b1", "3")), says("never")]
+    talk = Talk(*script, limit=BudgetAmounts(tool_calls=3))
+    assert (await talk.run()).stop == "max_tool_calls"
+    assert [r.error_kind for r in talk.results()] == [None, None, None, "not_run"]
+    assert talk.ledger.used.tool_calls == 3
+    assert [said.dimension for said in talk.of(BudgetWarning)] == ["tool_calls"]
+
+
+async def test_an_answer_after_the_last_call_completes() -> None:
+    talk = Talk(calls(echo("c1")), says("done"), limit=BudgetAmounts(tool_calls=1))
+    assert (await talk.run()).stop == "completed"
+
+
 async def test_no_tokens_left_ends_the_agent() -> None:
     talk = Talk(*[calls(echo(f"c{n}", str(n))) for n in range(9)], limit=BudgetAmounts(tokens=1_100))
     assert (await talk.run()).stop == "max_tokens"

@@ -63,6 +63,18 @@ def test_little_time_is_said() -> None:
     assert "9 s left" in warned[1]
 
 
+def test_few_calls_are_said() -> None:
+    ledger, notice = make(tool_calls=30)
+    for _ in range(26):
+        ledger.charge_tool_call()
+    assert notice.due(0) is None
+    ledger.charge_tool_call()
+    warned = notice.due(0)
+    assert warned is not None
+    assert warned[0] == "tool_calls"
+    assert "left: 3" in warned[1]
+
+
 async def test_two_near_limits_are_said_one_after_the_other() -> None:
     ledger, notice = make(turns=2, cost_usd=1.0)
     await spend(ledger, cost_usd=0.9)
