@@ -148,10 +148,10 @@ class Ledger:
             for ledger in self._chain()
         )
 
-    def check_time(self) -> None:
-        """Raises: BudgetExhausted when wall time is used up."""
+    def check_time(self, tolerance_s: float = 0.0) -> None:
+        """Raises: BudgetExhausted when wall time is used up, or all but `tolerance_s` of it."""
         for ledger in self._chain():
-            if ledger.limit.wall_s is not None and ledger.elapsed_s >= ledger.limit.wall_s:
+            if ledger.limit.wall_s is not None and ledger.elapsed_s >= ledger.limit.wall_s - tolerance_s:
                 raise ledger._exhausted("wall_s", ledger.limit.wall_s)
 
     # --- requests ---

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import click
 
 from pi_batch import __version__
-from pi_batch.errors import PiBatchError
+from pi_batch.errors import PiBatchError, SpecError
 
 
 class CommandEntry(NamedTuple):
@@ -91,9 +91,13 @@ def show_usage_error(error: click.ClickException) -> int:
 
 
 def show_error(error: PiBatchError) -> int:
-    """Print an error for a person, one line each; the exit code it stands for."""
+    """Print an error for a person; the exit code it stands for.
+
+    A spec's problems stand as `file:line: message` at the beginning of their lines, as editors parse them.
+    """
+    prefix = "" if isinstance(error, SpecError) else "pi-batch: "
     for line in str(error).split("\n"):
-        print(f"pi-batch: {line}", file=sys.stderr)  # noqa: T201 -- this is the program's voice
+        print(f"{prefix}{line}", file=sys.stderr)  # noqa: T201 -- this is the program's voice
     return error.exit_code
 
 

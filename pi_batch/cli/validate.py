@@ -13,8 +13,8 @@ from pi_batch.cli.options import parse_inputs, selection_options
 def command(specs: tuple[str, ...], inputs: tuple[str, ...], **flags: object) -> int:
     """Check spec files; nothing is run.
 
-    Every problem is one line, file:line: field: what is wrong. Exit code 2 when there is one. Prompts and
-    commands are rendered too, so inputs without a default have to be given with -i.
+    Every problem is one line, file:line: field: what is wrong. Exit code 2 when there is one. Templates are
+    checked too, whether or not their inputs are given.
     """
     from pi_batch.wiring.planning import check_specs
 

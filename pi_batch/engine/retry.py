@@ -26,6 +26,10 @@ SHAKY_KINDS = ("bad_response", "stream_interrupted")
 """Answers without sense or end: tried again at most twice."""
 
 
+TIME_UP_S = 0.05
+"""Timers of a request that ends with the wall time may go off this much early."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """How often and how long."""
@@ -79,6 +83,7 @@ class Requester:
                 self._refuse_empty(reply, tries, shaky)
             except ProviderError as error:
                 self._settle_failure(reservation, error)
+                self.ledger.check_time(TIME_UP_S)  # a request that our own limit ended is no service's fault
                 shaky += error.kind in SHAKY_KINDS
                 await self._wait(error, tries, shaky)
                 continue

@@ -45,7 +45,9 @@ class Trial:
         limit: BudgetAmounts | None = None,
         secrets: tuple[str, ...] = (),
         retries_empty: bool = True,
+        timeout_s: float = 60.0,
     ) -> None:
+        self.timeout_s = timeout_s
         self.events: list[Event] = []
         self.waits: list[float] = []
         self.reservations: list[Reservation] = []
@@ -72,7 +74,7 @@ class Trial:
 
     async def ask(self) -> AssistantMessage:
         def request(reservation: Reservation) -> ModelRequest:
-            return ModelRequest("m", "", (), (), reservation.output_tokens, None, 60.0)
+            return ModelRequest("m", "", (), (), reservation.output_tokens, None, self.timeout_s)
 
         return await self.requester.complete(request, Need(10, 2_000), self.reservations.append)
 
@@ -173,6 +175,17 @@ async def test_a_wait_beyond_the_time_left_fails_now_and_says_so() -> None:
     trial = Trial(failure(retry_after_s=30.0), says("hi"), limit=BudgetAmounts(wall_s=5))
     with pytest.raises(ProviderError, match="beyond the time left"):
         await asyncio.wait_for(trial.ask(), 1)
+
+
+async def test_a_request_that_the_wall_time_ended_is_a_limit_and_no_fault_of_the_service() -> None:
+    def slow(request: ModelRequest) -> AssistantMessage:
+        time.sleep(request.timeout_s)
+        raise failure("timeout")
+
+    trial = Trial(slow, says("never"), limit=BudgetAmounts(wall_s=0.1), timeout_s=0.08)
+    with pytest.raises(BudgetExhausted) as caught:
+        await trial.ask()
+    assert caught.value.stop == "max_wall_time"
 
 
 async def test_what_a_failed_request_cost_is_in_the_ledger_and_in_the_stream() -> None:
