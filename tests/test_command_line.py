@@ -125,14 +125,14 @@ def test_the_result_is_a_value() -> None:
 
 
 @given(st.text("ab \n;&|()<>$`'\"\\{}#=", max_size=60))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_text_is_split(text: str) -> None:
     line = split_command_line(text)
     assert all(isinstance(word, str) for command in line.commands for word in command.words)
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_quoted_words_come_back_as_they_were(arguments: list[str]) -> None:
     assert words(" ".join(map(shlex.quote, arguments))) == [tuple(arguments)]
 

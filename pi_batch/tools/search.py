@@ -24,7 +24,9 @@ MAX_LIMIT = 10_000
 MAX_REQUEST_CHARS = 100_000
 """One argument of a process holds 128 KB on Linux."""
 
-_START = "import sys; sys.path.append({!r}); from pi_batch.tools.search_worker import main; main()"
+_START = (
+    "import sys; sys.path.append({!r}); from pi_batch.tools.search_worker import main; main(sys.argv[1:])"
+)
 
 
 @dataclass(frozen=True, slots=True)

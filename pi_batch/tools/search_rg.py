@@ -1,4 +1,8 @@
-"""Matching lines of files by ripgrep, where it is there: the same as `search_lines` gives, much faster."""
+r"""Matching lines of files by ripgrep, where it is there: the same as `search_lines` gives, much faster.
+
+Known to differ: what `.`, `\s` and the like make of bytes that are not UTF-8, and of a carriage return
+inside a line. An expression that ripgrep refuses (look-around, back-references) is tried with Python's.
+"""
 
 from __future__ import annotations
 

@@ -193,14 +193,10 @@ def _print(value: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(value) + "\n")
 
 
-def main() -> None:
-    """Answer the request in the first argument."""
+def main(arguments: list[str]) -> None:
+    """Answer the request that is the one argument."""
     try:
-        Search(json.loads(sys.argv[1])).run()
+        Search(json.loads(arguments[0])).run()
     except PatternError as error:
         _print({"error": str(error)})
     sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main()

@@ -205,7 +205,7 @@ JSON = st.recursive(
         max_size=4,
     ),
 )
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_json_is_parsed_or_explained(tool: Tool, arguments: dict[str, Any]) -> None:
     problem = None
     try:

@@ -52,7 +52,7 @@ def edits(draw: st.DrawFn) -> tuple[bytes, list[Replacement]]:
 
 
 @given(edits())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_the_diff_turns_the_old_file_into_the_new_one(edit: tuple[bytes, list[Replacement]]) -> None:
     content, spans = edit
     after = replaced(content, spans)

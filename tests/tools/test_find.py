@@ -10,8 +10,16 @@ import pytest
 from pi_batch.spec import PathRules
 from pi_batch.tools.find import Find
 from tests.tools.context import FakeContext, call, failure, text_of
+from tests.tools.searches import InProcessSearches
 
 FIND = Find()
+
+
+@pytest.fixture(autouse=True)
+def fast_searches(context: FakeContext, request: pytest.FixtureRequest) -> None:
+    """The worker's code without its process, but for the test that says otherwise."""
+    if "process" not in request.node.name:
+        context.sandbox = InProcessSearches()
 
 
 def touch(workspace: Path, *names: str) -> None:
@@ -53,6 +61,11 @@ async def test_patterns(context: FakeContext, workspace: Path, pattern: str, exp
     """cheasee-pi#971: dot directories are seen."""
     touch(workspace, "a.py", "src/b.py", "src/deep/c.py", ".github/workflows/n.yml", ".git/n.yml")
     assert await found(context, pattern) == expected
+
+
+async def test_a_process_does_the_search(context: FakeContext, workspace: Path) -> None:
+    touch(workspace, "a.py", "é/b.py", os.fsdecode(b"b\xff.py"))
+    assert await found(context, "*.py") == ["a.py", "b\\xff.py", "é/b.py"]
 
 
 async def test_nothing_found_is_no_error(context: FakeContext) -> None:

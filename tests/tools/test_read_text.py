@@ -35,7 +35,7 @@ def text(raw: bytes) -> str:
 
 
 @given(CONTENT, st.integers(1, 70), st.none() | st.integers(1, 70))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_a_window_is_the_lines_asked_for(content: bytes, offset: int, limit: int | None) -> None:
     lines = lines_of(content)
     got = window(content, offset, limit)
@@ -52,7 +52,7 @@ def test_a_window_is_the_lines_asked_for(content: bytes, offset: int, limit: int
 
 
 @given(CONTENT.filter(bool), st.integers(1, 5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_following_the_windows_gives_the_whole_file(content: bytes, limit: int) -> None:
     offset, parts = 1, []
     for _ in range(200):
@@ -68,6 +68,18 @@ def test_following_the_windows_gives_the_whole_file(content: bytes, limit: int) 
 @given(st.lists(st.integers(0, 3000), max_size=80), st.integers(1, 40))
 @settings(max_examples=100, deadline=None)
 def test_our_own_limits_make_progress_and_lose_nothing(lengths: list[int], offset: int) -> None:
+    check_progress(lengths, offset)
+
+
+@pytest.mark.fuzz
+@given(st.lists(st.integers(0, 8000), max_size=400), st.integers(1, 500))
+@settings(max_examples=2000, deadline=None)
+def test_any_cut_makes_progress_and_loses_nothing(lengths: list[int], offset: int) -> None:
+    check_progress(lengths, offset)
+
+
+def check_progress(lengths: list[int], offset: int) -> None:
+    """What is shown is what is there, and the next offset is a later one."""
     content = b"\n".join(b"x" * length * 20 for length in lengths)
     lines = lines_of(content)
     got = window(content, offset)
@@ -137,7 +149,7 @@ def test_two_thousand_lines_are_the_most() -> None:
 
 
 @given(CONTENT, st.integers(1, 40), st.none() | st.integers(1, 10))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_chunk_borders_change_nothing(content: bytes, offset: int, limit: int | None) -> None:
     """The same through chunks of three bytes, though a window reads more at once."""
     expected = window(content, offset, limit)
