@@ -8,6 +8,7 @@ cloned from it: a clone would run upload-pack inside it, with its config.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,8 +118,11 @@ async def _read_head(git: Git, place: Place, oid: str | None) -> Commit | None:
     if not oid:
         return None
     header = (await git.run(place, "cat-file", "commit", oid)).stdout.partition(b"\n\n")[0]
-    fields = dict(line.split(b" ", 1) for line in header.split(b"\n") if line[:1] != b" ")
-    return Commit(oid, fields[b"tree"].decode("ascii"), int(fields[b"committer"].split(b" ")[-2]))
+    tree = re.search(rb"^tree ([0-9a-f]+)$", header, re.MULTILINE)
+    time_s = re.search(rb"^committer .* (\d+) [+-]\d+$", header, re.MULTILINE)
+    if tree is None:
+        raise WorkspaceError(f"{place.git_dir}: commit {oid} names no tree")
+    return Commit(oid, tree[1].decode("ascii"), int(time_s[1]) if time_s else 0)
 
 
 async def _read_settings(git: Git, place: Place) -> dict[str, str]:

@@ -18,13 +18,11 @@ import os
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout, find_top, read_checkout
 from pi_batch.workspaces.git import Place
-from pi_batch.workspaces.layout import copy_repository, write_heads
+from pi_batch.workspaces.layout import write_heads
 from pi_batch.workspaces.reading import Entries
 from pi_batch.workspaces.saved import Start
-from pi_batch.workspaces.shadow import Shadow
 from pi_batch.workspaces.starting import (
     Recorded,
     heads_at,
@@ -62,25 +60,25 @@ async def prepare(request: Request) -> Prepared:
         taken = await take_files(shadow, checkout, rules)
     else:
         taken = await take_head(shadow, checkout)
-    linked = await relink(shadow, taken.entries, top, top)
+    linked = await relink(shadow, taken.entries, (top, _named_top(request, top)))
     _need_files(request.source, top, linked.entries)
     recorded = await record_start(shadow, linked.entries, checkout)
     write_heads(shadow.git_dir, heads_at(checkout, recorded.commit))
     root = request.tree_dir(top.name)
-    await _check_out(shadow, recorded, root)
+    root.mkdir(parents=True)
+    await shadow.make_repository(root / ".git")
+    await shadow.check_out(recorded.tree, Place(root / ".git", root))
     start = _start(request, checkout, recorded, root)
     Path(start.path).mkdir(parents=True, exist_ok=True)
     warnings = (*taken.warnings, *linked.warnings, *surrounding_repository(request.state_dir))
-    base = None if checkout.head is None else checkout.head.oid
-    return Prepared(Path(start.path), base, start, warnings)
+    return Prepared(Path(start.path), start.base_commit, start, warnings)
 
 
-async def _check_out(shadow: Shadow, recorded: Recorded, root: Path) -> None:
-    root.mkdir(parents=True)
-    git_dir = root / ".git"
-    copied = git_dir, shadow.object_format
-    await in_thread(lambda checkpoint: copy_repository(shadow.git_dir, *copied, checkpoint))
-    await shadow.check_out(recorded.tree, Place(git_dir, root))
+def _named_top(request: Request, top: Path) -> Path:
+    """The work tree as the user's spelling of the workspace leads to it."""
+    depth = len(request.source.relative_to(top).parts)
+    named = (request.named, *request.named.parents)[min(depth, len(request.named.parents))]
+    return named if named.resolve() == top else top
 
 
 def _start(request: Request, checkout: Checkout, recorded: Recorded, root: Path) -> Start:

@@ -21,7 +21,6 @@ from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout, read_checkout
 from pi_batch.workspaces.copying import Copied, TreeCopy
 from pi_batch.workspaces.git import Place
-from pi_batch.workspaces.layout import copy_repository
 from pi_batch.workspaces.names import is_storable, shown
 from pi_batch.workspaces.reading import Entries, Reader
 from pi_batch.workspaces.saved import Start
@@ -54,7 +53,7 @@ async def prepare(request: Request) -> Prepared:
         target=root,
         skipped=run_directories(request.state_dir, request.source),
         skipped_names=frozenset({b".pi-batch"}),
-        link_roots=(os.fsencode(request.source),),
+        link_roots=(os.fsencode(request.source), os.fsencode(request.named)),
     )
     copied = await in_thread(tree_copy.make)
     checkout, repository_warnings = await _read_repository(request, copied)
@@ -98,10 +97,8 @@ async def _record(
 
 
 async def _give_repository(shadow: Shadow, checkout: Checkout, root: Path) -> None:
-    git_dir = root / ".git"
-    copied = git_dir, shadow.object_format
-    await in_thread(lambda checkpoint: copy_repository(shadow.git_dir, *copied, checkpoint))
-    place = Place(git_dir, root)
+    await shadow.make_repository(root / ".git")
+    place = Place(root / ".git", root)
     await shadow.set_index(None if checkout.head is None else checkout.head.oid, place)
     await shadow.git.run(place, "update-index", "-q", "--refresh", accepted=(0, 1))
 

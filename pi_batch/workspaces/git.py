@@ -39,8 +39,6 @@ PINNED = (
     ("core.safecrlf", "false"),
     ("core.symlinks", "true"),
     ("core.fileMode", "true"),
-    ("core.ignoreCase", "false"),
-    ("core.precomposeUnicode", "false"),
     ("core.protectNTFS", "false"),  # update-index would drop such names in silence: listing judges them
     ("core.protectHFS", "false"),
     ("core.quotePath", "false"),
@@ -102,10 +100,9 @@ class GitTimeout(WorkspaceError):
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """A git program and the private directory that it takes for its home."""
+    """A git program."""
 
     program: str
-    home: Path
 
     async def run(
         self,
@@ -156,7 +153,7 @@ def _environment(git: Git, place: Place, user_home: Path | None) -> dict[str, st
     environment = {
         **_FIXED_ENVIRONMENT,
         "PATH": f"{Path(git.program).parent}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": str(user_home or git.home),
+        "HOME": str(user_home or "/dev/null"),  # no directory, so that no ignore file is in it
         "GIT_DIR": str(place.git_dir),
     }
     if user_home is None:

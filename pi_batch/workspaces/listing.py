@@ -16,7 +16,7 @@ from pathlib import Path
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.git import Git, Place
 from pi_batch.workspaces.layout import repository_of
-from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product
+from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product, without_environments
 from pi_batch.workspaces.reading import SUBMODULE, Entry
 
 
@@ -73,7 +73,7 @@ async def list_checkout(git: Git, top: Path, rules: IgnoreRules) -> Listing:
             if stage == "0":
                 listing.stored[path] = Entry(mode, oid)
     others = await git.run(place, "ls-files", "-z", "--others", *rules.arguments(), user_home=rules.user_home)
-    for path in _records(others.stdout):
+    for path in without_environments(_records(others.stdout)):
         (listing.left_out if path.endswith(b"/") else listing.names).append(path)
     return listing
 
@@ -103,37 +103,29 @@ class Others:
     """What git said of directories that it could not read."""
 
 
-async def list_others(git: Git, place: Place, rules: IgnoreRules, *, timeout_s: float) -> Others:
+async def list_others(git: Git, place: Place, rules: IgnoreRules) -> Others:
     """List the files of a work tree that its index does not name, repositories inside included.
 
     `place` is a repository of ours with the agent's directory as its work tree: the agent's own `.git`,
     whatever became of it, is not looked at.
     """
-    output = await git.run(
-        place,
-        "ls-files",
-        "-z",
-        "--others",
-        *rules.arguments(),
-        user_home=rules.user_home,
-        timeout_s=timeout_s,
-    )
+    output = await git.run(place, "ls-files", "-z", "--others", *rules.arguments(), user_home=rules.user_home)
     complaints = [line for line in output.stderr.decode("utf-8", "backslashreplace").split("\n") if line]
     names: list[bytes] = []
     nested: list[bytes] = []
     for path in _records(output.stdout):
         (nested if path.endswith(b"/") else names).append(path)
     for path in nested:
-        inside = await _list_nested(git, place, path, rules, timeout_s)
+        inside = await _list_nested(git, place, path)
         names.extend(inside.names)
         complaints.extend(inside.complaints)
-    return Others(tuple(names), tuple(complaints))
+    return Others(tuple(without_environments(names)), tuple(complaints))
 
 
-async def _list_nested(git: Git, place: Place, path: bytes, rules: IgnoreRules, timeout_s: float) -> Others:
+async def _list_nested(git: Git, place: Place, path: bytes) -> Others:
     top = place.work_tree or place.git_dir
     inside = Place(place.git_dir, top / os.fsdecode(path), place.git_dir / "no-index")
-    found = await list_others(git, inside, IgnoreRules(), timeout_s=timeout_s)
+    found = await list_others(git, inside, IgnoreRules())
     names = [path + name for name in found.names]
     if not names:
         return found

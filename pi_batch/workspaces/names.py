@@ -6,7 +6,7 @@ Names are bytes here: relative to a top, with slashes, any byte but NUL.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 BY_PRODUCTS = (
     "__pycache__/",
@@ -27,6 +27,7 @@ BY_PRODUCTS = (
 )
 """Ignore patterns for files that are in no commit."""
 
+_VENV_MARK = b"pyvenv.cfg"
 _BY_PRODUCT_DIRECTORIES = frozenset(p[:-1].encode() for p in BY_PRODUCTS if p[-1] == "/" and p[0] != "*")
 _BY_PRODUCT_NAMES = frozenset(p.encode() for p in BY_PRODUCTS if p[-1] != "/" and p[0] != "*")
 
@@ -37,6 +38,28 @@ def is_by_product(path: bytes) -> bool:
     return any(part in _BY_PRODUCT_NAMES or part.endswith(b".pyc") for part in parts) or any(
         part in _BY_PRODUCT_DIRECTORIES or part.endswith(b".egg-info") for part in parts[:-1]
     )
+
+
+def environments_of(paths: Iterable[bytes]) -> frozenset[bytes]:
+    """Directories that are virtual environments, whatever their name, each with a slash at its end.
+
+    They too are by-products: what setup makes, and good for nothing in another place.
+    """
+    return frozenset(path[: -len(_VENV_MARK)] for path in paths if path.endswith(b"/" + _VENV_MARK))
+
+
+def directories_of(path: bytes) -> Iterator[bytes]:
+    """The directories that a path lies in, outermost first, each with a slash at its end."""
+    end = path.find(b"/")
+    while end >= 0:
+        yield path[: end + 1]
+        end = path.find(b"/", end + 1)
+
+
+def without_environments(paths: Collection[bytes]) -> list[bytes]:
+    """Paths of new files, without those of virtual environments among them."""
+    environments = environments_of(paths)
+    return [path for path in paths if not environments or environments.isdisjoint(directories_of(path))]
 
 
 def is_storable(path: bytes) -> bool:

@@ -33,7 +33,7 @@ from pi_batch.workspaces.workspace import Prepared, Request, TrackedWorkspace
 
 MAX_FILES = 20_000
 MAX_BYTES = 500 << 20
-LIST_TIMEOUT_S = 20.0
+LIST_TIMEOUT_S = 5.0
 
 
 def workspace_in_place(

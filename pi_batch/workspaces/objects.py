@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.boundary import Checkpoint
 
 _PACK_SUFFIXES = (".pack", ".idx", ".rev", ".promisor")
@@ -138,11 +139,15 @@ def gather_objects(directories: Iterable[Path], target: Path, put: Put, checkpoi
 
     A `git gc` of the owner may move objects at the same time. Loose ones are listed before packs, as gc
     writes the pack before it removes them; a file that is gone when its turn comes starts a new pass.
+
+    Raises: WorkspaceError when they never come to rest; OSError.
     """
     for directory in directories:
         for _ in range(_PASSES):
             if _gather_once(directory, target, put, checkpoint):
                 break
+        else:
+            raise WorkspaceError(f"{directory}: its objects keep moving; is a `git gc` running?")
 
 
 def _gather_once(objects: Path, target: Path, put: Put, checkpoint: Checkpoint) -> bool:
@@ -155,8 +160,8 @@ def _gather_once(objects: Path, target: Path, put: Put, checkpoint: Checkpoint) 
             put(source, destination)
         except FileExistsError:
             continue
-        except FileNotFoundError:
-            whole = False
+        except FileNotFoundError:  # moved, unless it is a link to nothing
+            whole = whole and source.is_symlink()
     return whole
 
 

@@ -6,7 +6,14 @@ import contextlib
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
+
+
+def remove_trees(paths: Iterable[Path]) -> None:
+    """Remove several. Raises: OSError."""
+    for path in paths:
+        remove_tree(path)
 
 
 def remove_tree(path: Path) -> None:

@@ -6,6 +6,7 @@ It lies outside the agent's tree, with a config of its own. Whatever becomes of 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,8 @@ from pi_batch.errors import WorkspaceError
 from pi_batch.results import ChangedFile
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.differences import parse_changed_files
-from pi_batch.workspaces.git import Git, Place
+from pi_batch.workspaces.git import Git, GitTimeout, Place
+from pi_batch.workspaces.layout import copy_repository
 from pi_batch.workspaces.listing import IgnoreRules, Others, list_others
 from pi_batch.workspaces.objects import ObjectStore
 from pi_batch.workspaces.reading import LINK, Entries, Entry
@@ -131,9 +133,13 @@ class Shadow:
         return {path: contents[oid] for path, oid in links.items()}
 
     async def list_new(self, root: Path, rules: IgnoreRules, *, timeout_s: float) -> Others:
-        """Files under a directory that are not in the start and not ignored."""
+        """Files under a directory that are not in the start and not ignored. Raises: GitTimeout."""
         place = Place(self.git_dir, root, self.start_index)
-        return await list_others(self.git, place, rules, timeout_s=timeout_s)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await list_others(self.git, place, rules)
+        except TimeoutError as error:
+            raise GitTimeout(f"{root}: its files are not listed after {timeout_s:g} s") from error
 
     async def compare(self, old: str, new: str, prefix: bytes) -> Difference:
         """The patch between two trees, and its files as seen from the workspace at `prefix`."""
@@ -141,6 +147,12 @@ class Shadow:
         patch = await self.git.run(place, *_DIFF, "-p", *_PATCH, old, new)
         names = await self.git.run(place, *_DIFF, "-z", "--raw", "--numstat", "--no-abbrev", old, new)
         return Difference(patch.stdout, parse_changed_files(names.stdout, prefix))
+
+    async def make_repository(self, git_dir: Path) -> None:
+        """Make a repository for a work tree: a copy of this one, with a config for agents."""
+        copied = self.git_dir, git_dir, self.object_format
+        with workspace_errors(str(git_dir)):
+            await in_thread(lambda checkpoint: copy_repository(*copied, checkpoint))
 
     async def check_out(self, tree: str, place: Place) -> None:
         """Write a tree's files, raw, into an empty directory, and its index."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,13 +103,10 @@ async def take_head(shadow: Shadow, checkout: Checkout) -> Taken:
     return Taken(entries, warnings)
 
 
-async def relink(shadow: Shadow, entries: Entries, source: Path, named: Path) -> Taken:
-    """Turn absolute links into the user's directory into relative ones: they stay in the copy.
-
-    `named` is the same directory as the user spelled it.
-    """
+async def relink(shadow: Shadow, entries: Entries, spellings: Sequence[Path]) -> Taken:
+    """Turn absolute links into the user's directory, however spelled, into relative ones."""
     links = await shadow.read_links(entries)
-    changed = with_portable_links(entries, links, (os.fsencode(source), os.fsencode(named)), shadow.store)
+    changed = with_portable_links(entries, links, [os.fsencode(path) for path in spellings], shadow.store)
     altered = [path for path in links if changed[path] != entries[path]]
     return Taken(changed, _say("absolute links into the source, made relative", altered))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -12,10 +13,18 @@ from typing import Literal
 from pi_batch.protocols import Changes
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.git import Place
-from pi_batch.workspaces.layout import copy_repository
-from pi_batch.workspaces.links import links_back, with_portable_links
+from pi_batch.workspaces.links import inner_target, links_back, with_portable_links
 from pi_batch.workspaces.listing import IgnoreRules
-from pi_batch.workspaces.names import display, is_by_product, is_storable, relative_to_workspace, shown
+from pi_batch.workspaces.names import (
+    directories_of,
+    display,
+    environments_of,
+    is_by_product,
+    is_storable,
+    relative_to_workspace,
+    shown,
+    without_environments,
+)
 from pi_batch.workspaces.protection import compile_protection, put_back, restore
 from pi_batch.workspaces.reading import Entries, Reader
 from pi_batch.workspaces.removal import remove_tree
@@ -25,6 +34,7 @@ from pi_batch.workspaces.shadow import Shadow
 MAX_NEW_BYTES = 100 << 20
 """A larger new or changed file is left out of the patch, and said: it is a download or a core dump."""
 LIST_TIMEOUT_S = 120.0
+_MAX_LINKS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +43,7 @@ class Snapshot:
 
     entries: Entries
     tree: str
-    links_back: tuple[bytes, ...] = ()
+    links_back: frozenset[bytes] = frozenset()
     """Links that reach the agent's or the user's tree from outside: clean copies go without."""
     warnings: tuple[str, ...] = ()
 
@@ -48,6 +58,8 @@ class StartFiles:
     """Links by path, with their targets."""
     frozen: frozenset[bytes]
     """By-products of tools in a start that holds everything: part of it, never of a patch."""
+    environments: frozenset[bytes] = frozenset()
+    """Virtual environments among them, each with a slash at its end: new files in there neither."""
 
 
 class Copy:
@@ -110,9 +122,17 @@ class Tracking:
             raise
 
     async def start_file(self, path: str) -> bytes | None:
-        """A file's content at the start, by path as seen from the workspace; None when it was none."""
-        outer = os.path.normpath(os.path.join(b"/", self._start.prefix, os.fsencode(path)))  # noqa: PTH118
-        entry = (await self._start_files()).entries.get(outer[1:])
+        """A file's content at the start, by path as seen from the workspace, links in the tree followed."""
+        start = await self._start_files()
+        inner = posixpath.normpath(posixpath.join(b"/", self._start.prefix, os.fsencode(path)))[1:]
+        for _ in range(_MAX_LINKS):
+            if inner not in start.links:
+                break
+            target = inner_target(inner, start.links[inner], (os.fsencode(self._root),))
+            if target is None:
+                return None
+            inner = target
+        entry = None if inner in start.links else start.entries.get(inner)
         return None if entry is None else (await self._shadow.read_blobs([entry.oid]))[entry.oid]
 
     # --- the two states ---
@@ -120,14 +140,17 @@ class Tracking:
     async def _start_files(self) -> StartFiles:
         if self._files is None:
             stored = await self._shadow.read_tree(self._start.tree)
-            frozen: frozenset[bytes] = frozenset()
-            if self._start.keeps_by_products:
-                base = self._start.base_commit
-                tracked = (await self._shadow.read_tree(base)).entries if base else {}
-                frozen = frozenset(p for p in stored.entries if is_by_product(p) and p not in tracked)
             links = await self._shadow.read_links(stored.entries)
-            self._files = StartFiles(stored.entries, stored.trees, links, frozen)
+            untracked = await self._untracked(stored.entries) if self._start.keeps_by_products else []
+            work = frozenset(without_environments(untracked))
+            frozen = frozenset(path for path in untracked if is_by_product(path) or path not in work)
+            self._files = StartFiles(stored.entries, stored.trees, links, frozen, environments_of(untracked))
         return self._files
+
+    async def _untracked(self, entries: Entries) -> list[bytes]:
+        base = self._start.base_commit
+        tracked = (await self._shadow.read_tree(base)).entries if base else {}
+        return [path for path in entries if path not in tracked]
 
     async def _take_snapshot(self, start: StartFiles) -> Snapshot:
         warnings: list[str] = []
@@ -145,21 +168,19 @@ class Tracking:
         back = links_back(self._root, links, (self._state_dir, Path(self._start.source_root)))
         if back:
             warnings.append(f"links out of the copy and back: {shown(back)}; clean copies are without them")
-        return Snapshot(entries, tree, back, tuple(warnings))
+        return Snapshot(entries, tree, frozenset(back), tuple(warnings))
 
     async def _list_new(self, start: StartFiles, warnings: list[str]) -> list[bytes]:
         if self._root.is_symlink() or not self._root.is_dir():
             return []
         others = await self._shadow.list_new(self._root, self._rules, timeout_s=LIST_TIMEOUT_S)
         warnings += others.complaints
-        new = [path for path in others.names if path not in start.frozen and not self._was_ignored(path)]
+        known = self._ignored | start.frozen | start.environments
+        new = [path for path in others.names if known.isdisjoint((path, *directories_of(path)))]
         unnameable = [path for path in new if not is_storable(path)]
         if unnameable:
             warnings.append(f"not in the patch, as git takes no such names: {shown(unnameable)}")
         return [path for path in new if is_storable(path)]
-
-    def _was_ignored(self, path: bytes) -> bool:
-        return not self._ignored.isdisjoint((path, *_directories_of(path)))
 
     async def _write_tree(self, start: StartFiles, entries: Entries) -> str:
         if entries == start.entries:
@@ -171,7 +192,7 @@ class Tracking:
     def _judged(self, start: StartFiles, snapshot: Snapshot, protect: Sequence[str]) -> Entries:
         """What a clean copy of the work holds: protected paths from the start, nothing that leads back."""
         own = self._start.prefix  # whatever the agent made of its directory, a copy's is a directory
-        left_out = (*snapshot.links_back, *(path.rstrip(b"/") for path in _directories_of(own)))
+        left_out = snapshot.links_back.union(path.rstrip(b"/") for path in directories_of(own))
         entries = {path: entry for path, entry in snapshot.entries.items() if path not in left_out}
         protection = compile_protection(protect, own, start.links)
         return restore(start.entries, entries, protection).entries
@@ -189,11 +210,9 @@ class Tracking:
         start, shadow = self._start, self._shadow
         root = directory / self._root.name
         root.mkdir()
-        git_dir = root / ".git"
         if start.has_repository:
-            copied = git_dir, start.object_format
-            await in_thread(lambda checkpoint: copy_repository(shadow.git_dir, *copied, checkpoint))
-            place = Place(git_dir, root, git_dir / "index")
+            await shadow.make_repository(root / ".git")
+            place = Place(root / ".git", root)
         else:
             place = Place(shadow.git_dir, root, directory / "index")
         await shadow.check_out(tree, place)
@@ -204,14 +223,6 @@ class Tracking:
         path = root / os.fsdecode(start.prefix)
         path.mkdir(parents=True, exist_ok=True)
         return Copy(str(path), directory)
-
-
-def _directories_of(path: bytes) -> Iterator[bytes]:
-    """The directories that a path lies in, each with a slash at its end."""
-    end = path.find(b"/")
-    while end >= 0:
-        yield path[: end + 1]
-        end = path.find(b"/", end + 1)
 
 
 def _changed(start: Entries, entries: Entries) -> Entries:

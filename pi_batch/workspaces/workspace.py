@@ -6,6 +6,7 @@ One class for every isolation. What differs is how the agent's directory and the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,22 +17,23 @@ from pi_batch.protocols import Changes, CleanCopy
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.git import Git, find_git
 from pi_batch.workspaces.listing import IgnoreRules
-from pi_batch.workspaces.removal import remove_tree
+from pi_batch.workspaces.removal import remove_trees
 from pi_batch.workspaces.saved import Start, forget_start, load_start, save_start
 from pi_batch.workspaces.shadow import Shadow
 from pi_batch.workspaces.tracking import Tracking
 
 _SHADOW = "shadow.git"
 _TREE = "w"
-_PRIVATE = "git-home"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a `prepare` function works from; all paths are absolute and real."""
+    """What a `prepare` function works from; all paths are absolute, and all but one real."""
 
     git: Git
     source: Path
+    named: Path
+    """The source as the user spelled it, over a link maybe."""
     state_dir: Path
     include_uncommitted: bool
     rules: IgnoreRules
@@ -74,7 +76,7 @@ class TrackedWorkspace:
         user_home: Path | None,
     ) -> None:
         self.isolation = isolation
-        self.source = str(source.absolute())
+        self.source = str(_without_dots(source))
         self.path = self.source
         self.base_commit: str | None = None
         self.start_commit: str | None = None
@@ -142,20 +144,17 @@ class TrackedWorkspace:
             raise WorkspaceError(
                 f"{self.source}: {'is no directory' if source.exists() else 'does not exist'}"
             )
-        program = find_git()
-        state_dir = self._state_dir.resolve(strict=True)
-        home = state_dir / _PRIVATE
-        home.mkdir(exist_ok=True)
         return Request(
-            git=Git(program, home),
+            git=Git(find_git()),
             source=source.resolve(),
-            state_dir=state_dir,
+            named=source,
+            state_dir=self._state_dir.resolve(strict=True),
             include_uncommitted=self._include_uncommitted,
             rules=IgnoreRules(user_home=self._user_home),
         )
 
     def _take_up(self, request: Request, start: Start) -> tuple[str, ...]:
-        if not Path(start.root).is_dir():
+        if not (Path(start.root).is_dir() and request.shadow_dir.is_dir()):
             raise WorkspaceError(f"{start.root}: the kept workspace is gone; start a new run")
         self.path = start.path
         self.base_commit = start.base_commit
@@ -181,6 +180,11 @@ class TrackedWorkspace:
         if not directory.is_dir():
             return
         forget_start(directory)
-        made = [directory / name for name in (_TREE, _SHADOW, _PRIVATE)] + sorted(directory.glob("copy-*"))
-        for path in made:
-            await in_thread(lambda _, path=path: remove_tree(path))  # type: ignore[misc]
+        made = [directory / _TREE, directory / _SHADOW, *directory.glob("copy-*")]
+        await in_thread(lambda _: remove_trees(made))
+
+
+def _without_dots(path: Path) -> Path:
+    """An absolute path as it was spelled, but for `.` and `..`; the real one where those follow a link."""
+    plain = Path(os.path.normpath(path.absolute()))
+    return plain if plain.resolve() == path.resolve() else path.resolve()

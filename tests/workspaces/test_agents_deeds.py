@@ -155,6 +155,11 @@ async def test_by_products_of_tools_are_no_work_whatever_the_ignore_file_says(wo
     assert await paths(workspace) == [".gitignore"]
 
 
+async def test_a_virtual_environment_of_any_name_is_no_work(workspace: Workspace) -> None:
+    write(Path(workspace.path), {"env-311/pyvenv.cfg": "", "env-311/bin/python": "", "env-312/x": ""})
+    assert await paths(workspace) == ["env-312/x"]
+
+
 async def test_a_by_product_that_the_user_committed_is_watched(tmp_path: Path, opened: Opener) -> None:
     source = make_repository(tmp_path / "p", {"node_modules/p/index.js": "1\n", "a.pyc": b"\0"})
     workspace = await opened("clone", source)

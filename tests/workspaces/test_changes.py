@@ -47,8 +47,8 @@ async def applied(workspace: Workspace) -> str:
 async def tree_of_work(workspace: Workspace) -> str:
     """The tree of the workspace's files, by a git of its own that ignores nothing."""
     copy = await workspace.clean_copy("start", [])
-    shell(copy.path, "rm -rf ./* .[!.g]* .gitignore")
-    shell(copy.path, f"cp -a '{workspace.path}'/. . ; rm -rf .git/index .git/hooks")
+    shell(copy.path, "rm -rf ./* .[!.g]* .gitignore .git/index")
+    shell(copy.path, f"tar -C '{workspace.path}' --exclude=./.git -cf - . | tar -xf -")
     git(copy.path, "add", "-A", "-f")
     return git(copy.path, "write-tree")
 

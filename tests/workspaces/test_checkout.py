@@ -14,7 +14,7 @@ from tests.workspaces.repositories import commit, git, make_repository, shell, w
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Git:
-    return Git(find_git(), tmp_path)
+    return Git(find_git())
 
 
 @pytest.fixture

@@ -195,6 +195,21 @@ async def test_a_link_over_a_stepping_stone_outside_is_left_out_and_said(
     assert {"sneaky", "user", "good"} & files_of(copy.path).keys() == {"good"}
 
 
+async def test_files_of_the_start_are_read_through_links_that_stay_inside(
+    tmp_path: Path, opened: Opener
+) -> None:
+    source = make_repository(tmp_path / "p", {"sub/cfg": "1\n"})
+    shell(
+        source / "sub",
+        "ln -s cfg l; ln -s ../sub/l ll; ln -s /etc/hostname out; ln -s r r; ln -s gone dangling",
+    )
+    workspace = await opened("clone", source / "sub")
+    found = [
+        await workspace.start_file(name) for name in ("l", "ll", "../sub/ll", "out", "r", "dangling", "../..")
+    ]
+    assert found == [b"1\n", b"1\n", b"1\n", None, None, None, None]
+
+
 # --- git in the clean copy ---
 
 

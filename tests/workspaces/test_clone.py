@@ -145,12 +145,7 @@ async def test_the_parents_of_the_agents_directory_hold_nothing_else(
 ) -> None:
     workspace = await opened("clone", source)
     assert list(Path(workspace.path).parent.iterdir()) == [Path(workspace.path)]
-    assert sorted(path.name for path in state_dir.iterdir()) == [
-        "git-home",
-        "shadow.git",
-        "w",
-        "workspace.json",
-    ]
+    assert sorted(path.name for path in state_dir.iterdir()) == ["shadow.git", "w", "workspace.json"]
 
 
 async def test_a_subdirectory_is_a_subdirectory_of_the_clone(source: Path, opened: Opener) -> None:

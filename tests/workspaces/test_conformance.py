@@ -238,9 +238,22 @@ def test_an_unknown_isolation_is_a_key_error() -> None:
         load("hypervisor")
 
 
+@pytest.mark.parametrize("isolation", ["clone", "copy"])
 async def test_a_directory_reached_through_a_link_is_the_directory(
-    source: Path, tmp_path: Path, opened: Opener
+    isolation: str, source: Path, tmp_path: Path, opened: Opener
 ) -> None:
     (tmp_path / "alias").symlink_to(source)
-    workspace = await opened("clone", tmp_path / "alias")
-    assert files_of(workspace.path) == files_of(source)
+    (source / "src" / "loop").symlink_to(tmp_path / "alias" / "src")
+    workspace = await opened(isolation, tmp_path / "alias" / "src" / "..")
+    assert workspace.source == str(tmp_path / "alias")
+    assert files_of(workspace.path) == {**files_of(source), "src/loop": b"-> ."}
+    assert (await workspace.changes([])).patch == b""
+
+
+async def test_dots_after_a_link_mean_what_they_mean_to_the_system(
+    source: Path, tmp_path: Path, opened: Opener
+) -> None:
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "link").symlink_to(source / "src")
+    workspace = await opened("clone", tmp_path / "else" / "link" / "..")
+    assert workspace.source == str(source)

@@ -182,6 +182,13 @@ async def test_by_products_are_copied_but_never_in_a_patch(source: Path, opened:
     assert ".venv/lib/x.py" in found
 
 
+async def test_a_virtual_environment_of_any_name_stays_as_it_was(source: Path, opened: Opener) -> None:
+    write(source, {"env/pyvenv.cfg": "", "env/lib/x.py": "1\n"})
+    workspace = await opened("copy", source)
+    write(Path(workspace.path), {"env/lib/x.py": "2\n", "env/lib/new.py": ""})
+    assert (await workspace.changes([])).patch == b""
+
+
 async def test_a_file_where_by_products_were_does_not_break_the_patch(source: Path, opened: Opener) -> None:
     write(source, {"venv/lib/x.py": "1\n"})
     workspace = await opened("copy", source)

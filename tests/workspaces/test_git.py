@@ -24,7 +24,7 @@ def place(tmp_path: Path) -> Place:
 @pytest.fixture
 def git(tmp_path: Path) -> Git:
     (tmp_path / "home").mkdir()
-    return Git(find_git(), tmp_path / "home")
+    return Git(find_git())
 
 
 def script(directory: Path, body: str) -> Path:
@@ -65,7 +65,7 @@ async def test_a_place_that_is_gone_is_an_error(git: Git, tmp_path: Path) -> Non
 
 async def test_a_program_that_is_gone_is_an_error(place: Place, tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="No such file"):
-        await Git("/nonexistent/git", tmp_path).run(place, "version")
+        await Git("/nonexistent/git").run(place, "version")
 
 
 async def test_the_environment_is_made_from_scratch(
@@ -74,11 +74,11 @@ async def test_the_environment_is_made_from_scratch(
     monkeypatch.setenv("GIT_DIR", "/outer")
     monkeypatch.setenv("SECRET_TOKEN", "s")
     program = script(tmp_path / "bin", "env")
-    output = (await Git(str(program), tmp_path / "home").run(place, "x")).stdout.decode()
+    output = (await Git(str(program)).run(place, "x")).stdout.decode()
     variables = dict(line.split("=", 1) for line in output.split("\n") if "=" in line)
     assert "SECRET_TOKEN" not in variables
     assert variables["GIT_DIR"] == str(place.git_dir)
-    assert variables["HOME"] == str(tmp_path / "home")
+    assert variables["HOME"] == "/dev/null"
     assert (variables["GIT_CONFIG_GLOBAL"], variables["GIT_CONFIG_NOSYSTEM"]) == ("/dev/null", "1")
     assert variables["GIT_OPTIONAL_LOCKS"] == "0"
     assert "GIT_INDEX_FILE" not in variables
@@ -106,7 +106,7 @@ async def test_a_call_out_of_time_gets_term_first_and_can_clean_up(place: Place,
         f"trap 'touch {tmp_path}/cleaned; exit 1' TERM; touch {tmp_path}/up; sleep 60 & wait",
     )
     with pytest.raises(GitTimeout, match="not done after"):
-        await Git(str(program), tmp_path).run(place, "gc", timeout_s=0.5)
+        await Git(str(program)).run(place, "gc", timeout_s=0.5)
     assert (tmp_path / "cleaned").exists()
 
 
@@ -116,14 +116,14 @@ async def test_a_call_that_ignores_term_is_killed(
     monkeypatch.setattr(git_module, "GRACE_S", 0.2)
     program = script(tmp_path / "bin", f"trap '' TERM; echo $$ > {tmp_path}/pid; sleep 60; sleep 60")
     with pytest.raises(GitTimeout):
-        await Git(str(program), tmp_path).run(place, "gc", timeout_s=0.3)
+        await Git(str(program)).run(place, "gc", timeout_s=0.3)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
 async def test_a_cancelled_call_leaves_no_process(place: Place, tmp_path: Path) -> None:
     program = script(tmp_path / "bin", f"echo $$ > {tmp_path}/pid; exec sleep 60")
-    task = asyncio.create_task(Git(str(program), tmp_path).run(place, "gc"))
+    task = asyncio.create_task(Git(str(program)).run(place, "gc"))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
         await asyncio.sleep(0.01)
     task.cancel()
@@ -135,7 +135,7 @@ async def test_a_cancelled_call_leaves_no_process(place: Place, tmp_path: Path) 
 
 async def test_a_signal_to_our_process_group_does_not_reach_git(place: Place, tmp_path: Path) -> None:
     program = script(tmp_path / "bin", "ps -o pgid= -p $$ | tr -d ' '")
-    output = await Git(str(program), tmp_path).run(place, "x")
+    output = await Git(str(program)).run(place, "x")
     assert int(output.stdout) != os.getpgid(0)
     assert signal.SIGTERM  # the group is git's own, so that ending it ends its children
 

@@ -16,7 +16,7 @@ from tests.workspaces.repositories import make_repository, shell, write
 
 @pytest.fixture
 def git(tmp_path: Path) -> Git:
-    return Git(find_git(), tmp_path)
+    return Git(find_git())
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_others_are_found_in_repositories_inside_under_all_rules(
         "touch own x.log y.pyc ok ':magic' ./-dash;"
         "cd er; git init -q; touch deep deep.log",
     )
-    found = await list_others(git, place, IgnoreRules(), timeout_s=60)
+    found = await list_others(git, place, IgnoreRules())
     assert {name for name in found.names if name.startswith(b"in/")} == {
         b"in/.gitignore",
         b"in/:magic",
@@ -90,7 +90,7 @@ async def test_others_are_found_in_repositories_inside_under_all_rules(
 
 async def test_a_repository_inside_that_is_empty_is_nothing(git: Git, place: Place, top: Path) -> None:
     shell(top, "git init -q in")
-    found = await list_others(git, place, IgnoreRules(), timeout_s=60)
+    found = await list_others(git, place, IgnoreRules())
     assert set(found.names) == {b".gitignore", b"a.txt"}
 
 

@@ -8,11 +8,14 @@ import pytest
 
 from pi_batch.workspaces.names import (
     BY_PRODUCTS,
+    directories_of,
     display,
+    environments_of,
     is_by_product,
     is_storable,
     relative_to_workspace,
     shown,
+    without_environments,
 )
 from tests.workspaces.repositories import git, write
 
@@ -36,6 +39,27 @@ def test_by_products_are_what_gits_own_rules_say(tmp_path: Path) -> None:
             if parent == tmp_path:
                 break
             parent.rmdir()
+
+
+def test_a_virtual_environment_is_known_by_its_mark_and_not_by_its_name() -> None:
+    paths = [
+        b"env/pyvenv.cfg",
+        b"env/lib/x.py",
+        b"envy/x",
+        b"a/b/pyvenv.cfg",
+        b"a/b/c/d",
+        b"a/x",
+        b"pyvenv.cfg",
+        b"z",
+    ]
+    assert environments_of(paths) == {b"env/", b"a/b/"}
+    assert without_environments(paths) == [b"envy/x", b"a/x", b"pyvenv.cfg", b"z"]
+    assert without_environments([b"a", b"b/c"]) == [b"a", b"b/c"]
+
+
+def test_the_directories_of_a_path_come_outermost_first() -> None:
+    assert list(directories_of(b"a/b/c")) == [b"a/", b"a/b/"]
+    assert list(directories_of(b"a")) == []
 
 
 REFUSED = [

@@ -17,7 +17,7 @@ from tests.workspaces.repositories import git
 @pytest.fixture
 def shadow(tmp_path: Path) -> Shadow:
     write_shadow(tmp_path / "s.git", "sha1", Heads("ref: refs/heads/main"))
-    return Shadow(Git(find_git(), tmp_path), tmp_path / "s.git", "sha1")
+    return Shadow(Git(find_git()), tmp_path / "s.git", "sha1")
 
 
 async def test_a_tree_is_read_as_it_was_written(shadow: Shadow) -> None:
