@@ -12,10 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 
 from pi_batch.sandboxes import marks, processes
 from pi_batch.sandboxes.marks import Mark
-from pi_batch.sandboxes.processes import Process
 
 _SET_CHILD_SUBREAPER = 36
 _GET_CHILD_SUBREAPER = 37
@@ -52,26 +52,16 @@ class Adoption:
         """True when no more than one sandbox is open."""
         return self._open <= 1
 
-    def mark(self, mark: Mark, pid: int) -> None:
-        """Mark a command that has just started, with what it has started itself until now.
+    def take_marks_off_others(self, mark: Mark) -> None:
+        """Undo what `marks.inherited` did to children that another thread started in that moment.
 
-        That may already have come here as an orphan: a younger child, nobody's command, without a mark, in
-        another session than ours.
+        They are in this process's session, where no command's process can be.
         """
-        marks.put(mark, pid)
-        command = processes.one(pid)
-        while command is not None and (orphan := self._unmarked_orphan(command)) is not None:
-            marks.put(mark, orphan)
-
-    def _unmarked_orphan(self, command: Process) -> int | None:
-        """A child that can only come from a command that has just started."""
-        own_session = os.getsid(0)
-        for pid in processes.children(os.getpid()):
-            if pid > command.pid and pid not in self.commands and marks.read_limit(pid) is None:
-                orphan = processes.one(pid)
-                if orphan and orphan.session != own_session and orphan.started >= command.started:
-                    return pid
-        return None
+        if threading.active_count() > 1:
+            for pid in set(processes.children(os.getpid())) - self.commands:
+                with contextlib.suppress(ProcessLookupError):
+                    if os.getsid(pid) == os.getsid(0) and marks.read_limit(pid) == mark:
+                        marks.take_off(pid)
 
     def reap(self, pid: int) -> None:
         """Take the exit status of an orphan that has ended."""

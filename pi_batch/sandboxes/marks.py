@@ -16,10 +16,11 @@ import contextlib
 import functools
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pi_batch.sandboxes.processes import children, has_proc
+from pi_batch.sandboxes.processes import has_proc
 
 TASK_VARIABLE = "PI_BATCH_TASK"
 CALL_VARIABLE = "PI_BATCH_CALL"
@@ -67,24 +68,34 @@ class Mark:
         return _MARKED | self.runner << 32 | self.task << 16 | self.call
 
 
-def put(mark: Mark, pid: int) -> None:
-    """Mark a process with everything below it.
+@contextlib.contextmanager
+def inherited(mark: Mark) -> Iterator[None]:
+    """Within, whatever this process starts is marked from its first moment: it is this process's own limit.
 
-    Parent first, then the children that it has by then: what it forks later inherits the mark. A limit that
-    cannot be set (another user's process, an old kernel) leaves the variables.
+    To mark a child after its start would be too late for what it has forked by then. A limit that cannot be
+    set (an old kernel, a lower hard limit) leaves the variables.
     """
     import resource
 
     limit = getattr(resource, "RLIMIT_RTTIME", None)
     if limit is None:
+        yield
         return
-    hard = resource.getrlimit(limit)[1]
-    waiting = [pid]
-    while waiting:
-        pid = waiting.pop()
-        with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(pid, limit, (mark.limit, hard))
-            waiting += children(pid)
+    own, hard = resource.getrlimit(limit)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(limit, (mark.limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(limit, (own, hard))
+
+
+def take_off(pid: int) -> None:
+    """Give a child this process's own limit again."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        resource.prlimit(pid, resource.RLIMIT_RTTIME, resource.getrlimit(resource.RLIMIT_RTTIME))
 
 
 def read(pid: int) -> Mark | None:

@@ -86,8 +86,9 @@ class NoneSandbox:
         now = asyncio.get_running_loop().time
         started = now()
         mark = Mark(marks.runner_id(), self._task, next(self._calls) % MAX_NUMBER + 1)
-        command = Command(argv, cwd=cwd, env={**env, **mark.variables})
-        ADOPTION.mark(mark, command.pid)
+        with marks.inherited(mark):
+            command = Command(argv, cwd=cwd, env={**env, **mark.variables})
+        ADOPTION.take_marks_off_others(mark)
         self._leaders.add(command.pid)
         try:
             timed_out = await self._finish(command, mark, timeout_s, on_output)

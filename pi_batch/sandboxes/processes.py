@@ -35,14 +35,6 @@ def snapshot() -> dict[int, Process]:
     return _from_proc() if has_proc() else _from_psutil()
 
 
-def one(pid: int) -> Process | None:
-    """One process, where /proc shows it."""
-    try:
-        return _parse_stat(Path(f"/proc/{pid}/stat").read_bytes())
-    except OSError:
-        return None
-
-
 def children(pid: int) -> list[int]:
     """Direct children, those of every thread, where the kernel lists them; none elsewhere."""
     found: list[int] = []

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from pi_batch.sandboxes import marks
 from pi_batch.sandboxes.adoption import ADOPTION, Adoption, has_children
@@ -42,8 +43,9 @@ def test_orphans_come_here_while_one_sandbox_is_open_and_not_after() -> None:
 
 
 def test_only_marked_orphans_are_reaped() -> None:
-    marked, ours = (subprocess.Popen(["sleep", "99"]) for _ in range(2))
-    marks.put(Mark(marks.runner_id(), 1, 1), marked.pid)
+    with marks.inherited(Mark(marks.runner_id(), 1, 1)):
+        marked = subprocess.Popen(["sleep", "99"])
+    ours = subprocess.Popen(["sleep", "99"])
     marked.kill()
     ours.terminate()
     _wait_for_zombies(marked.pid, ours.pid)
@@ -58,6 +60,24 @@ def test_only_marked_orphans_are_reaped() -> None:
     adoption.reap_ended()
     assert ours.wait() == -15
     marked.returncode = -9
+
+
+def test_what_another_thread_starts_in_the_same_moment_loses_the_mark_again() -> None:
+    mark = Mark(marks.runner_id(), 1, 1)
+    adoption = Adoption()
+    with marks.inherited(mark):
+        theirs = subprocess.Popen(["sleep", "99"])
+        command = subprocess.Popen(["sleep", "99"], start_new_session=True)
+        daemon = subprocess.Popen(["sleep", "99"], start_new_session=True)
+    adoption.commands.add(command.pid)
+    with ThreadPoolExecutor() as pool:
+        pool.submit(lambda: None).result()
+        adoption.take_marks_off_others(mark)
+    assert marks.read(theirs.pid) is None
+    assert marks.read(command.pid) == marks.read(daemon.pid) == mark
+    for child in (theirs, command, daemon):
+        child.kill()
+        child.wait()
 
 
 def _wait_for_zombies(*pids: int) -> None:

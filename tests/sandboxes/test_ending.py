@@ -23,14 +23,10 @@ MARK = Mark(marks.runner_id(), 60_000, 1)
 def orphan() -> int:
     """A marked daemon of init's: no sandbox is open, so that nobody adopts it."""
     assert not ADOPTION.is_active
-    shell = subprocess.Popen(
-        ["sh", "-c", "read -r go; env -i setsid sh -c 'sleep 99 >/dev/null 2>&1 & echo $!'"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    marks.put(MARK, shell.pid)
-    printed, _ = shell.communicate(b"go\n")
+    script = "env -i setsid sh -c 'sleep 99 >/dev/null 2>&1 & echo $!'"
+    with marks.inherited(MARK):
+        shell = subprocess.Popen(["sh", "-c", script], stdout=subprocess.PIPE, start_new_session=True)
+    printed, _ = shell.communicate()
     return int(printed)
 
 

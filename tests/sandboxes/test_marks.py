@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -18,47 +18,34 @@ from pi_batch.sandboxes.marks import MAX_NUMBER, Mark
 numbers = st.integers(min_value=1, max_value=MAX_NUMBER)
 
 
-@pytest.fixture
-def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(
-        ["sh", "-c", "read -r line; env -i setsid sh -c 'sleep 99 & echo $!; wait'"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as child:
-        yield child
-        child.kill()
-
-
-def test_a_mark_survives_sessions_forks_and_a_cleared_environment(sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_mark_survives_sessions_forks_and_a_cleared_environment() -> None:
     mark = Mark(marks.runner_id(), 7, 9)
-    marks.put(mark, sleeper.pid)
-    assert sleeper.stdin is not None
-    assert sleeper.stdout is not None
-    sleeper.stdin.write(b"go\n")
-    sleeper.stdin.flush()
-    grandchild = int(sleeper.stdout.readline())
-    assert marks.read(sleeper.pid) == mark
-    assert marks.read(grandchild) == mark
-    os.kill(grandchild, 9)
+    with marks.inherited(mark):
+        child = subprocess.Popen(
+            ["sh", "-c", "env -i setsid sh -c 'sleep 99 & echo $!; wait'; :"], stdout=subprocess.PIPE
+        )
+    with child:
+        assert child.stdout is not None
+        grandchild = int(child.stdout.readline())
+        assert marks.read(child.pid) == marks.read(grandchild) == mark
+        marks.take_off(grandchild)
+        assert marks.read(grandchild) is None
+        os.kill(grandchild, 9)
 
 
-def test_a_mark_reaches_what_was_forked_before_it_was_put(sleeper: subprocess.Popen[bytes]) -> None:
-    assert sleeper.stdin is not None
-    assert sleeper.stdout is not None
-    sleeper.stdin.write(b"go\n")
-    sleeper.stdin.flush()
-    grandchild = int(sleeper.stdout.readline())
-    assert marks.read(grandchild) is None
-    marks.put(Mark(1, 2, 3), sleeper.pid)
-    assert marks.read(grandchild) == Mark(1, 2, 3)
-    os.kill(grandchild, 9)
+def test_this_process_has_its_own_limit_again_afterwards() -> None:
+    before = resource.getrlimit(resource.RLIMIT_RTTIME)
+    with contextlib.suppress(OSError), marks.inherited(Mark(1, 2, 3)):
+        assert resource.getrlimit(resource.RLIMIT_RTTIME) == (Mark(1, 2, 3).limit, before[1])
+        raise OSError("full")
+    assert resource.getrlimit(resource.RLIMIT_RTTIME) == before
+    marks.take_off(2**22 + 1)
 
 
 def test_variables_stand_in_where_no_limit_was_set() -> None:
     mark = Mark(marks.runner_id(), 3, 4)
     env = {"PATH": os.defpath, **mark.variables}
-    with subprocess.Popen(["sh", "-c", "echo; exec sleep 9"], env=env, stdout=subprocess.PIPE) as child:
+    with subprocess.Popen(["sh", "-c", "echo; sleep 9; :"], env=env, stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
         assert marks.read(child.pid) == mark
@@ -76,22 +63,25 @@ def test_a_foreign_value_of_the_variable_is_no_mark(value: str) -> None:
 def test_processes_without_a_mark_and_missing_ones_have_none() -> None:
     assert marks.read(os.getpid()) is None
     assert marks.read(2**22 + 1) is None
-    marks.put(Mark(1, 1, 1), 2**22 + 1)
 
 
 def test_the_mark_that_we_have_ourselves_is_nobody_elses() -> None:
     """A runner inside a task has that task's mark, and so have its own git calls."""
     script = """
-import os, subprocess
+import subprocess
 from pi_batch.sandboxes import marks
-marks.put(marks.Mark(1, 2, 3), os.getpid())
-child = subprocess.Popen(["sleep", "99"])
-assert marks.read(child.pid) is None
-marks.put(marks.Mark(marks.runner_id(), 1, 1), child.pid)
-assert marks.read(child.pid) == marks.Mark(marks.runner_id(), 1, 1)
-child.kill()
+own, mark = subprocess.Popen(["sleep", "9"]), marks.Mark(marks.runner_id(), 1, 1)
+assert marks.read(own.pid) is None
+with marks.inherited(mark):
+    command = subprocess.Popen(["sleep", "9"])
+assert marks.read(command.pid) == mark
+assert marks.read(own.pid) is None
+own.kill()
+command.kill()
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    with marks.inherited(Mark(1, 2, 3)):
+        child = subprocess.Popen([sys.executable, "-c", script])
+    assert child.wait() == 0
 
 
 def test_a_forked_worker_is_another_runner() -> None:
