@@ -121,7 +121,7 @@ def test_a_price_that_depends_on_the_hour_is_the_dearest() -> None:
         ("anthropic", "claude-sonnet-4-5-20250929", "claude-sonnet-4-5"),
         ("anthropic", "claude-opus-4-20250514", "claude-opus-4"),
         ("anthropic", "claude-sonnet-5@20260801", "claude-sonnet-5"),
-        ("anthropic", "claude-opus-5-latest", "claude-opus-5"),
+        ("anthropic", "claude-sonnet-5-latest", "claude-sonnet-5"),
         ("openai", "gpt-5.6-sol-2026-10-01", "gpt-5.6-sol"),
         ("openai-chat", "gpt-4.1", "gpt-4.1"),
         ("openrouter", "anthropic/claude-haiku-5.5-20261001", "anthropic/claude-haiku-5.5"),

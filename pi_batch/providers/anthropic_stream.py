@@ -66,8 +66,6 @@ class MessagesAssembler:
 
     def take(self, event: SseEvent) -> Sequence[Delta]:
         """Read one event. Raises: ProviderError."""
-        if event.name == "ping":
-            return ()
         payload = event_object(event, self._endpoint)
         read = _READERS.get(payload.get("type") or event.name)
         if read is None:

@@ -210,7 +210,7 @@ def _names_model(message: str) -> bool:
 
 def _is_quota(fault: Fault) -> bool:
     """Spent money or quota, as opposed to a rate that clears by waiting."""
-    if fault.status == 402 or fault.codes & QUOTA_CODES:
+    if fault.codes & QUOTA_CODES:
         return True
     if fault.retry_after_s is not None:
         return False

@@ -62,8 +62,9 @@ async def stream_reply(
         else:
             while events := await _next(stream, assembler):
                 for event in events:
-                    for delta in assembler.take(event):
-                        yield delta
+                    if event.data and event.name != "ping":  # kept alive, whatever its data says
+                        for delta in assembler.take(event):
+                            yield delta
         if not assembler.is_whole:
             raise _no_end(stream, endpoint)
         yield assembler.message()

@@ -60,7 +60,6 @@ class StallGuard:
         assert task is not None  # noqa: S101 - a coroutine runs in a task
         cancelling = task.cancelling()
         if self._timer is None:  # the first wait, or the consumer worked for longer than the limit
-            self._since = self._loop.time()
             self._arm()
         try:
             return await awaitable

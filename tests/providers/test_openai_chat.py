@@ -224,6 +224,15 @@ async def test_usage_is_found_wherever_it_stands_and_never_added_up(quirk: str) 
     assert message.usage == Usage(60, 7, 40)
 
 
+async def test_a_later_report_of_nothing_does_not_undo_an_earlier_one() -> None:
+    frames = (
+        chunk({"content": "x"}, "stop"),
+        {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}},
+        {"choices": [], "usage": {"total_tokens": 11}},
+    )
+    assert (await answer(Raw(frames=frames))).usage == Usage(9, 2)
+
+
 async def test_no_usage_is_none() -> None:
     assert (await answer(Reply("x", usage={"none": True}))).usage is None
 
