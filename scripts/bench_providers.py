@@ -134,8 +134,11 @@ async def measure(url: str) -> None:
         ("CPU of a streamed delta", "µs", 1e6, "many", 1),
         ("CPU of a request of five deltas", "ms", 1e3, "few", REQUESTS),
     ):
-        figure = median([await cpu(lambda t=text, n=times: ours(t, n)) for _ in range(3)])
-        beside = median([await cpu(lambda t=text, n=times: bare(t, n)) for _ in range(3)])
+        pairs = [
+            (await cpu(lambda t=text, n=times: ours(t, n)), await cpu(lambda t=text, n=times: bare(t, n)))
+            for _ in range(5)
+        ]
+        figure, beside = (median(side) for side in zip(*pairs, strict=True))
         say(name, figure * scale, unit, beside * scale)
     await provider.close()
     await client.aclose()
