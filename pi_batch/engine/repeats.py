@@ -36,7 +36,9 @@ class RepeatWatch:
 
     def see(self, call: ToolCall, result: ToolResultMessage) -> Repeat:
         """Take the next call with its result, in call order."""
-        fingerprint = (call.name, _canonical(call), _without_times(result.text))
+        is_telling = len(call.id) >= 6  # a cut result names its file by the id of its call
+        text = result.text.replace(call.id, "") if is_telling else result.text
+        fingerprint = (call.name, _canonical(call), _without_times(text))
         self._count = self._count + 1 if fingerprint == self._last else 1
         self._last = fingerprint
         if self._count >= STOP_AT:

@@ -124,6 +124,9 @@ async def _run_once(check: Check, context: CheckContext, env: Mapping[str, str],
         completed = await context.sandbox.exec(
             argv, cwd=context.path, env=env, timeout_s=check.timeout_s, on_output=take
         )
+    except OSError as error:
+        where = error.filename or argv[0]
+        raise VerificationError(f"cannot be started: {where}: {error.strerror or error}") from error
     finally:
         # Masking megabytes takes a while; also what a cancelled check printed is kept.
         text = await asyncio.to_thread(output.render, context.mask)

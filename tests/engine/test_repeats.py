@@ -64,5 +64,14 @@ def test_arguments_that_do_not_parse_repeat_too() -> None:
     assert repeat.action == "stop"
 
 
+def test_a_cut_result_that_names_its_own_file_is_the_same() -> None:
+    watch = RepeatWatch()
+    for n in range(5):
+        text = f"[output truncated; full output: /run/outputs/call_{n}-1.txt]"
+        result = ToolResultMessage(f"call_{n}", "bash", (TextBlock(text),))
+        repeat = watch.see(ToolCall(f"call_{n}", "bash", {"command": "yes"}), result)
+    assert repeat.action == "stop"
+
+
 def test_the_warning_names_the_tool() -> None:
     assert "grep" in warning("grep")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from pi_batch.errors import VerificationError
 from pi_batch.protocols import CheckContext, Judgement
 from pi_batch.redact import Masker
 from pi_batch.results import TestCounts
@@ -358,3 +359,10 @@ async def test_only_the_sandbox_runs_reads_and_writes(tmp_path: Path) -> None:
     assert (call.cwd, call.timeout_s) == ("/copy", 60)
     assert "--junitxml=/scratch/report-" in call.env["PYTEST_ADDOPTS"]
     assert (found.result.tests, found.result.attempt) == (TestCounts(3, 0), 2)
+
+
+async def test_a_shell_that_cannot_be_started_is_no_judgement(tmp_path: Path) -> None:
+    sandbox = FakeSandbox({"/copy/a": b""})
+    await sandbox.start()
+    with pytest.raises(VerificationError, match=r"cannot be started: bash: No such file"):
+        await Command().verify(check("true"), fake_context(tmp_path, sandbox))
