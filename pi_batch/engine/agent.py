@@ -15,7 +15,7 @@ from pi_batch.engine.repeats import RepeatWatch, warning
 from pi_batch.engine.retry import Requester
 from pi_batch.engine.schedule import run_in_order
 from pi_batch.engine.tool_calls import Door, with_note
-from pi_batch.errors import ProviderError
+from pi_batch.errors import ErrorKind, ProviderError
 from pi_batch.events import (
     AgentEnd,
     AgentSettled,
@@ -41,6 +41,9 @@ from pi_batch.results import AgentStop, RunError
 
 MAX_CUT_REPLIES = 3
 """Replies in a row that the output limit cut in the middle of a call, before the run is given up."""
+
+PAUSE = "pause_turn"
+"""A service's word for: send this back as it is, and I go on."""
 
 NOT_RUN: dict[StopReason, str] = {
     "length": "Not run: your message was cut off by the output token limit, so this call was incomplete. "
@@ -178,6 +181,8 @@ class Agent:
             self._refuse_all(reply, NOT_RUN[reply.stop_reason])
         if fault is not None:
             return AgentOutcome("model_error", self._answer, fault)
+        if reply.raw_stop_reason == PAUSE:
+            return None
         return None if reply.tool_calls else AgentOutcome("completed", reply.text)
 
     async def _act(self, reply: AssistantMessage) -> AgentOutcome | None:
@@ -264,7 +269,8 @@ def _fault_of(reply: AssistantMessage, cut_replies: int) -> RunError | None:
     """What makes this reply the end of the agent's work, and no success by itself."""
     match reply.stop_reason:
         case "content_filter":
-            return RunError("content_filter", reply.error_message or "the reply was filtered")
+            kind: ErrorKind = "refusal" if reply.raw_stop_reason == "refusal" else "content_filter"
+            return RunError(kind, reply.error_message or "the reply was filtered")
         case "error" | "aborted":
             what = reply.error_message or f"the reply ended with {reply.raw_stop_reason!r}"
             return RunError("bad_response", what)

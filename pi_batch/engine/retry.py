@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pi_batch.budget import Ledger, Need, Reservation
-from pi_batch.engine.estimate import estimate_reply_tokens
+from pi_batch.engine.estimate import estimate_reply_tokens, text_tokens
 from pi_batch.engine.masking import LiveMask, Mask
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.tool_calls import Emit
@@ -72,6 +72,7 @@ class Requester:
             waited_from_s = self.clock.monotonic()
             reservation = await self.ledger.reserve(need)
             tries += 1
+            heard: list[str] = []
             is_begun = False
             try:
                 async with self.port.limiter.slot():
@@ -79,27 +80,29 @@ class Requester:
                     on_reserved(reservation)
                     is_begun = True
                     self.emit(MessageStart("assistant"))
-                    reply = await self._one_try(make_request(reservation))
+                    reply = await self._one_try(make_request(reservation), heard)
                 self._refuse_empty(reply, tries, shaky)
             except ProviderError as error:
-                self._settle_failure(reservation, error)
+                self._settle_lost(reservation, "error", _spent(error, reservation, heard))
                 self.ledger.check_time(TIME_UP_S)  # a request that our own limit ended is no service's fault
                 shaky += error.kind in SHAKY_KINDS
                 await self._wait(error, tries, shaky)
                 continue
             except BaseException:
-                self.ledger.release(reservation)
                 if is_begun:
-                    self._emit_lost("aborted", Usage(), 0.0)
+                    self._settle_lost(reservation, "aborted", _heard_usage(reservation, heard))
+                else:
+                    self.ledger.release(reservation)
                 raise
             return self._settle(reservation, reply)
 
-    async def _one_try(self, request: ModelRequest) -> AssistantMessage:
-        """Stream one reply. Raises: ProviderError."""
+    async def _one_try(self, request: ModelRequest, heard: list[str]) -> AssistantMessage:
+        """Stream one reply; `heard` takes its pieces as they come. Raises: ProviderError."""
         reply: AssistantMessage | None = None
         live = LiveMask(self.mask)
         async for piece in self.port.provider.stream(request):
             if isinstance(piece, Delta):
+                heard.append(piece.text)
                 if text := live.feed(piece.kind, piece.text):
                     self.emit(MessageUpdate(piece.kind, text))
             else:
@@ -134,20 +137,15 @@ class Requester:
         self.ledger.settle(reservation, usage, cost_usd)
         return _with_charge(reply, usage, cost_usd)
 
-    def _settle_failure(self, reservation: Reservation, error: ProviderError) -> None:
-        """Charge what the service reported before it failed; the lost message ends in the stream too."""
-        spent = error.spent
-        if isinstance(spent, Usage):
+    def _settle_lost(self, reservation: Reservation, stop_reason: StopReason, spent: Usage) -> None:
+        """Charge for a message that never became one; it ends in the stream, and no entry names it."""
+        cost_usd: float | None = 0.0
+        if spent.total_tokens:
             cost_usd = self.port.cost_usd(self.port.model, spent)
             self.ledger.settle_failure(reservation, spent, cost_usd)
-            self._emit_lost("error", spent, cost_usd)
         else:
             self.ledger.release(reservation)
-            self._emit_lost("error", Usage(), 0.0)
-
-    def _emit_lost(self, stop_reason: StopReason, usage: Usage, cost_usd: float | None) -> None:
-        """The end of a message that never became one: no entry names it."""
-        self.emit(MessageEnd("", "assistant", "", stop_reason, usage, cost_usd))
+        self.emit(MessageEnd("", "assistant", "", stop_reason, spent, cost_usd))
 
     async def _wait(self, error: ProviderError, tries: int, shaky: int) -> None:
         """Sleep before the next try. Raises: the error itself when there is none."""
@@ -172,6 +170,16 @@ class Requester:
             return error.retry_after_s * (1 + 0.1 * self.random.random())
         backoff_s = min(30.0, self.policy.base_s * 2.0 ** (tries - 1))
         return backoff_s * (1 - 0.25 * self.random.random())
+
+
+def _spent(error: ProviderError, reservation: Reservation, heard: Sequence[str]) -> Usage:
+    """What a failed request cost: the service's own count, else an estimate if it had begun to answer."""
+    return error.spent if isinstance(error.spent, Usage) else _heard_usage(reservation, heard)
+
+
+def _heard_usage(reservation: Reservation, heard: Sequence[str]) -> Usage:
+    """An estimate for a reply of which only some pieces came; nothing where none did."""
+    return Usage(reservation.input_tokens, text_tokens("".join(heard))) if heard else Usage()
 
 
 def _with_charge(reply: AssistantMessage, usage: Usage, cost_usd: float | None) -> AssistantMessage:

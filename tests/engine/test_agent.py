@@ -177,6 +177,22 @@ async def test_a_filtered_reply_is_no_success_and_its_calls_are_not_run() -> Non
     assert talk.results()[0].error_kind == "not_run"
 
 
+async def test_a_refusal_is_told_from_a_filter() -> None:
+    refusal = AssistantMessage(
+        (TextBlock("no"),), "content_filter", usage=Usage(1, 1), raw_stop_reason="refusal"
+    )
+    outcome = await Talk(refusal).run()
+    assert outcome.error is not None
+    assert outcome.error.kind == "refusal"
+
+
+async def test_a_paused_reply_goes_back_as_it_is() -> None:
+    paused = AssistantMessage((TextBlock("so far"),), "stop", usage=Usage(1, 1), raw_stop_reason="pause_turn")
+    talk = Talk(paused, says("done"))
+    assert (await talk.run()).answer == "done"
+    assert talk.provider.requests[1].messages[-1] == talk.session.messages[2]
+
+
 async def test_a_reply_of_unknown_end_is_an_error_that_names_it() -> None:
     outcome = await Talk(cut(TextBlock("x"), stop="error")).run()
     assert outcome.error is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -14,7 +15,7 @@ from pi_batch.engine.retry import Requester, RetryPolicy
 from pi_batch.errors import ErrorKind, ProviderError
 from pi_batch.events import Event, MessageEnd, MessageStart, MessageUpdate, RetryScheduled, Warned
 from pi_batch.messages import AssistantMessage, TextBlock, Usage
-from pi_batch.protocols import ModelRequest
+from pi_batch.protocols import Delta, ModelRequest
 from pi_batch.providers.fake import Scripted, Step, says
 from pi_batch.redact import Masker
 from pi_batch.results import BudgetAmounts
@@ -35,6 +36,15 @@ def failure(
     )
 
 
+class BreaksOff(Scripted):
+    """A service that ends in the middle of its first sentence."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Delta | AssistantMessage]:
+        self.requests.append(request)
+        yield Delta("text", "x" * 350)
+        raise ProviderError("it broke", kind="stream_interrupted")
+
+
 class Trial:
     """One request against a script."""
 
@@ -46,12 +56,13 @@ class Trial:
         secrets: tuple[str, ...] = (),
         retries_empty: bool = True,
         timeout_s: float = 60.0,
+        provider: Scripted | None = None,
     ) -> None:
         self.timeout_s = timeout_s
         self.events: list[Event] = []
         self.waits: list[float] = []
         self.reservations: list[Reservation] = []
-        self.provider = Scripted(steps)
+        self.provider = provider or Scripted(steps)
         self.ledger = Ledger(limit or BudgetAmounts(), SystemClock())
         self.ledger.start_time()
         port = ModelPort(
@@ -194,6 +205,15 @@ async def test_what_a_failed_request_cost_is_in_the_ledger_and_in_the_stream() -
     assert trial.ledger.cost_usd == pytest.approx(1.5)
     lost = next(event for event in trial.events if isinstance(event, MessageEnd))
     assert (lost.entry_id, lost.stop_reason, lost.usage, lost.cost_usd) == ("", "error", Usage(1_000), 1.0)
+
+
+async def test_a_reply_that_breaks_off_costs_what_was_heard_of_it() -> None:
+    trial = Trial(provider=BreaksOff([]))
+    with pytest.raises(ProviderError, match="broke"):
+        await trial.ask()
+    assert trial.ledger.used.tokens is not None
+    assert trial.ledger.used.tokens >= 10 + 100
+    assert trial.ledger.turns == 0
 
 
 async def test_retries_are_in_the_budget() -> None:
