@@ -36,7 +36,7 @@ def command(specs: tuple[str, ...], inputs: tuple[str, ...], as_json: bool, **fl
     for task in plan.tasks:
         budget = task.spec.budget
         limits = [
-            f"{name} {value:g}"
+            f"{name} {value:,.10g}"
             for name, value in (
                 ("turns", budget.turns),
                 ("tokens", budget.tokens),
