@@ -1,0 +1,1 @@
+"""A model that nobody scripted; never in CI."""
