@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 
 from pi_batch.cli.main import cli, show_defect, show_error, show_usage_error
-from pi_batch.errors import PiBatchError
+from pi_batch.errors import LogWriteError, PiBatchError
+from pi_batch.standard_streams import say
+
+READER_LEFT = 141
+"""What a shell says of a program that SIGPIPE ended."""
 
 
 def main() -> None:
@@ -22,21 +26,25 @@ def main() -> None:
         code = show_usage_error(error)
     except PiBatchError as error:
         code = show_error(error)
-    except BrokenPipeError:
-        code = _broken_pipe()
+    except SystemExit as stop:  # click's own way out when the reader of our output has left
+        code = READER_LEFT if stop.code == 1 else stop.code
+    except OSError as error:
+        code = show_error(_written(error))
     except KeyboardInterrupt:
         code = 130
     except Exception as error:  # noqa: BLE001 -- a defect outside any task: exit code 1 would say "failed"
         code = show_defect(error)
+    try:
+        say("")
+    except PiBatchError as error:
+        code = code or show_error(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _broken_pipe() -> int:
-    """Whoever read our output left: nothing more can be said on stdout."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 141
+def _written(error: OSError) -> LogWriteError:
+    """An error that no room has mapped: a write, and without a name that of standard output."""
+    where = error.filename or "standard output"
+    return LogWriteError(f"{where}: cannot be written: {error.strerror or error}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import logging
-import sys
 import traceback
 from importlib import import_module
 from typing import NamedTuple
@@ -13,6 +12,7 @@ import click
 
 from pi_batch import __version__
 from pi_batch.errors import PiBatchError, SpecError
+from pi_batch.standard_streams import tell
 
 
 class CommandEntry(NamedTuple):
@@ -82,11 +82,14 @@ def cli() -> None:
 
 
 def show_usage_error(error: click.ClickException) -> int:
-    """Print what is wrong with the command line in one line, and where its help is."""
+    """Print what is wrong with the command line in one line, and where its help is; without any, the help."""
     context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        tell(error.format_message())
+        return 2
     path = context.command_path if context is not None else "pi-batch"
-    text = " ".join(error.format_message().split())
-    print(f"pi-batch: {text.rstrip('.')}. See: {path} --help", file=sys.stderr)  # noqa: T201 -- as below
+    text = " ".join(error.format_message().split()).rstrip(".")
+    tell(f"pi-batch: {text}{'' if text.endswith('?') else '.'} See: {path} --help")
     return 2
 
 
@@ -97,14 +100,14 @@ def show_error(error: PiBatchError) -> int:
     """
     prefix = "" if isinstance(error, SpecError) else "pi-batch: "
     for line in str(error).split("\n"):
-        print(f"{prefix}{line}", file=sys.stderr)  # noqa: T201 -- this is the program's voice
+        tell(f"{prefix}{line}")
     return error.exit_code
 
 
 def show_defect(error: Exception) -> int:
     """Say that this program is at fault; the traceback is shown to who asks for it."""
     text = " ".join(str(error).split())
-    print(f"pi-batch: internal error: {type(error).__name__}: {text}", file=sys.stderr)  # noqa: T201
+    tell(f"pi-batch: internal error: {type(error).__name__}: {text}")
     if logging.getLogger("pi_batch").isEnabledFor(logging.DEBUG):
         traceback.print_exception(error)
     return 3

@@ -69,7 +69,8 @@ class Batch:
             self._emit(Warned(text))
         self._write_reports()
         self._ledger.start_time()
-        await self._run_all()
+        if self._stream.failure is None:
+            await self._run_all()
         is_whole = self._signal_exit_code is None and self._stream.failure is None
         status: Literal["complete", "interrupted"] = "complete" if is_whole else "interrupted"
         duration_s = round(self._clock.monotonic() - started_s, 3)

@@ -108,7 +108,8 @@ def write_report(path: Path, content: bytes) -> None:
         target = path.resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links before Python 3.13
-        raise LogWriteError(f"{path}: cannot be written: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise LogWriteError(f"{path}: cannot be written: {reason}") from error
     if target.is_symlink():
         raise LogWriteError(f"{path}: cannot be written: {os.strerror(errno.ELOOP)}")
     write_atomic(target, content)
@@ -117,4 +118,4 @@ def write_report(path: Path, content: bytes) -> None:
 def _is_stream(path: Path) -> bool:
     """True for what is written into and never replaced, also where it leads to a file just now."""
     is_standard = path.is_relative_to("/dev/fd") or str(path) in {"/dev/stdout", "/dev/stderr"}
-    return is_standard or (path.exists() and not path.is_file())
+    return is_standard or (path.exists() and not path.is_file() and not path.is_dir())

@@ -13,6 +13,7 @@ from pi_batch.reports.export import export_text
 from pi_batch.reports.table import Table
 from pi_batch.reports.write import make_report, write_report
 from pi_batch.session import read_session
+from pi_batch.standard_streams import say
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
 
@@ -36,7 +37,7 @@ def report(run_dir: Path, *, junit: Path | None, json_file: Path | None, markdow
             width=shutil.get_terminal_size((100, 24)).columns,
             is_github_actions=around.is_github_actions,
         )
-        print(table.render(batch), end="")  # noqa: T201 -- the summary is what stdout is for
+        say(table.render(batch))
     return batch.exit_code
 
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,16 +24,19 @@ from pi_batch.reports.masked import masked
 from pi_batch.reports.table import Table
 from pi_batch.reports.write import ReportWriter
 from pi_batch.results import BatchResult
+from pi_batch.sandboxes.ending import kill_all_below
 from pi_batch.sinks.event_log import EventLog
 from pi_batch.sinks.progress import Progress
 from pi_batch.sinks.stream import EventStream
 from pi_batch.spec import Plan
+from pi_batch.standard_streams import say, tell
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
 from pi_batch.wiring.tasks import TaskMaker
+from pi_batch.workspaces.removal import remove_tree
 
 SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
@@ -58,12 +61,12 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     _run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
-        print(result_json(result))  # noqa: T201 -- the result is what stdout is for
+        say(f"{result_json(result)}\n")
     elif output_format == "text" and not options.events and result is not None:
         text = result.answer or f"({result.outcome}: {result.reason})"
-        print(workflow_safe(text) if around.is_github_actions else text)  # noqa: T201 -- as above
+        say(f"{workflow_safe(text) if around.is_github_actions else text}\n")
     if result is not None and result.outcome in ("failed", "error"):
-        print(f"pi-batch: {result.outcome}: {result.reason}", file=sys.stderr)  # noqa: T201
+        tell(f"pi-batch: {result.outcome}: {result.reason}")
     return batch.exit_code
 
 
@@ -113,6 +116,7 @@ async def _until_done(batch: Batch, models: ModelPool) -> BatchResult:
     def stop(number: signal.Signals) -> None:
         code = SIGNAL_CODES[number]
         if seen:
+            kill_all_below()
             os._exit(code)
         seen.append(code)
         batch.cancel(code)
@@ -131,6 +135,8 @@ def _sinks(
     run_dir: Path, options: RunOptions, around: Surroundings, mask: Masker, *, is_stream: bool
 ) -> Iterator[Sink]:
     yield EventLog(run_dir / "events.jsonl", mask=mask)
+    if is_stream and sys.stdout is None:
+        raise UsageError("standard output is closed: events have nowhere to go")
     if is_stream:
         yield EventStream(sys.stdout.buffer, mask=mask)
     yield Progress(
@@ -168,7 +174,7 @@ def _make_run_dir(
     except OSError as error:
         where = output or runs_dir or ".pi-batch"
         raise LogWriteError(
-            f"{where}: the run directory cannot be made: {error.strerror or error}"
+            f"{where}: the run directory cannot be made: {error.strerror or error}; --output names another"
         ) from error
     return run_dir
 
@@ -183,17 +189,10 @@ def _temp_dir() -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, onerror=_make_removable)
-
-
-def _make_removable(remove: Callable[[str], object], path: str, _error: object) -> None:
-    """Read-only directories (a module cache, a test's) are made writable and tried once more."""
-    try:
-        Path(path).parent.chmod(0o700)
-        Path(path).chmod(0o700)
-        remove(path)
-    except OSError:
-        return
+        try:
+            remove_tree(path)
+        except OSError as error:
+            tell(f"pi-batch: {path}: cannot be removed: {error.strerror or error}")
 
 
 def _print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None:
@@ -206,4 +205,4 @@ def _print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> Non
         width=shutil.get_terminal_size((100, 24)).columns,
         is_github_actions=around.is_github_actions,
     )
-    print(table.render(batch), end="")  # noqa: T201 -- the summary is what stdout is for
+    say(table.render(batch))

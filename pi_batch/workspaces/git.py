@@ -196,7 +196,7 @@ def find_git(search_path: str | None = None) -> str:
     needed = ".".join(str(part) for part in MINIMUM_VERSION)
     program = shutil.which("git", path=search_path)
     if program is None or not Path(program).is_absolute():
-        raise WorkspaceError(f"git: not found on PATH; isolated workspaces need git >= {needed}")
+        raise WorkspaceError(f"git: not found on PATH; workspaces need git >= {needed}")
     try:
         answer = subprocess.run(
             [program, "--version"],

@@ -130,6 +130,7 @@ async def test_a_report_that_cannot_be_written_ends_the_run_loudly(tmp_path: Pat
     lab = Lab(tmp_path, {"a": [says("a")]}, write_reports=fail)
     with pytest.raises(LogWriteError, match="Read-only"):
         await lab.run(planned("a", lab.source))
+    assert not lab.events(TaskStart), "it is known before anything has cost anything"
 
 
 @pytest.mark.parametrize("code", [130, 143])

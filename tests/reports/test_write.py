@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -88,8 +89,14 @@ def test_a_directory_that_cannot_be_made_is_one_plain_error(tmp_path: Path) -> N
 
 
 def test_a_directory_in_a_files_place_is_one_plain_error(tmp_path: Path) -> None:
-    with pytest.raises(LogWriteError, match="cannot be written"):
+    with pytest.raises(LogWriteError, match=r"cannot be written: Is a directory$"):
         write_report(tmp_path, b"x")
+
+
+def test_a_directory_in_a_files_place_is_found_at_the_first_writing(tmp_path: Path) -> None:
+    batch = replace(one_of_everything(), status="running")
+    with pytest.raises(LogWriteError, match="Is a directory"):
+        write_run_reports(tmp_path, batch, {"json": tmp_path})
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

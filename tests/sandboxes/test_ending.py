@@ -7,6 +7,7 @@ import itertools
 import os
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -58,3 +59,18 @@ async def test_what_cannot_be_ended_is_given_back(monkeypatch: pytest.MonkeyPatc
         left = await end(Kin(MARK, []), grace_s=1, hurry=asyncio.Event())
     assert [process.pid for process in left] == [orphan]
     os.kill(orphan, signal.SIGKILL)
+
+
+def test_everything_below_can_be_killed_at_once() -> None:
+    """In a process of its own: it would take this one's other children too."""
+    script = (
+        "import subprocess; from pi_batch.sandboxes.ending import kill_all_below\n"
+        "deaf = \"trap '' TERM; sleep 98 & setsid sleep 97 & echo $!; wait\"\n"
+        "child = subprocess.Popen(['bash', '-c', deaf], stdout=subprocess.PIPE, start_new_session=True)\n"
+        "print(child.stdout.readline().decode().strip(), flush=True)\n"
+        "kill_all_below(); print(child.wait(5)); kill_all_below()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    pid, code = done.stdout.split()
+    assert int(code) == -signal.SIGKILL
+    assert int(pid) not in snapshot() or snapshot()[int(pid)].is_zombie
