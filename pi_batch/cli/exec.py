@@ -7,14 +7,19 @@ from typing import Any
 
 import click
 
-from pi_batch.cli.options import output_options, reserved_options, run_options, selection_options
+from pi_batch.cli.options import limit_options, output_options, reserved_options, run_options
+from pi_batch.errors import UsageError
 
 
-@click.command(
-    "exec", epilog='Example: pi-batch exec "Why does make test fail?" -m anthropic/claude-sonnet-5'
-)
+@click.command("exec", epilog='Example: pi-batch exec "Why does make test fail?" -m openai/gpt-4.1')
 @click.argument("prompt")
-@selection_options
+@click.option(
+    "-m",
+    "--model",
+    metavar="MODEL",
+    help="Model as provider/model[:level], or replay/SESSION.jsonl. Default: PI_BATCH_MODEL.",
+)
+@limit_options
 @output_options
 @click.option(
     "--output-format",
@@ -23,13 +28,21 @@ from pi_batch.cli.options import output_options, reserved_options, run_options, 
     help="The answer as text, the result as JSON, or events as JSONL. Default: text.",
 )
 @reserved_options("--fork", "-c!")
-def command(prompt: str, output_format: str, **flags: Any) -> int:
+def command(prompt: str, model: str | None, output_format: str, **flags: Any) -> int:
     """Run one ad-hoc prompt in the current directory.
 
     The agent works in place: no copy is made and nothing is verified. PROMPT `-` is read from stdin.
     """
+    if flags["events"] and output_format == "json":
+        raise click.UsageError("--events and --output-format json both need stdout")
     from pi_batch.wiring.run import run_prompt
 
-    if prompt == "-":
-        prompt = sys.stdin.read()
-    return run_prompt(prompt, run_options(flags), output_format)
+    options = run_options({**flags, "models": () if model is None else (model,)})
+    return run_prompt(_from_stdin() if prompt == "-" else prompt, options, output_format)
+
+
+def _from_stdin() -> str:
+    """All of standard input. Raises: UsageError where it is closed."""
+    if sys.stdin is None:
+        raise UsageError("PROMPT -: standard input is closed")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")

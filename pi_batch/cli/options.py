@@ -16,6 +16,34 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+LIMITS = (
+    click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Tokens per task. Default: no limit.",
+    ),
+    click.option(
+        "--max-cost-usd",
+        type=click.FloatRange(0),
+        metavar="X",
+        help="USD per task. Default: no limit.",
+    ),
+    click.option(
+        "--max-wall-s",
+        type=click.FloatRange(0, min_open=True),
+        metavar="S",
+        help="Seconds of agent work per task. Default: 1800.",
+    ),
+    click.option(
+        "--sandbox",
+        metavar="NAME",
+        help="auto or none in this version. Default: auto, which is none.",
+    ),
+)
+"""How far a task may go."""
+
 SELECTION = (
     click.option(
         "-m",
@@ -42,38 +70,20 @@ SELECTION = (
         metavar="GLOB",
         help="Only tasks whose id matches, or tag:GLOB. Default: all.",
     ),
-    click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(1),
-        metavar="N",
-        help="Tokens per task. Default: no limit.",
-    ),
-    click.option(
-        "--max-cost-usd",
-        type=click.FloatRange(0),
-        metavar="X",
-        help="USD per task. Default: no limit.",
-    ),
-    click.option(
-        "--max-wall-s",
-        type=click.FloatRange(0, min_open=True),
-        metavar="S",
-        help="Seconds of agent work per task. Default: 1800.",
-    ),
-    click.option(
-        "--sandbox",
-        metavar="NAME",
-        help="auto or none in this version. Default: auto, which is none.",
-    ),
+    *LIMITS,
     click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: 1."),
 )
-"""What is planned: models, inputs, limits, filters."""
+"""What is planned: models, inputs, filters, limits."""
 
 
 def selection_options(function: Decorated) -> Decorated:
-    """What is planned: models, inputs, limits, filters."""
+    """What is planned: models, inputs, filters, limits."""
     return _with_options(function, SELECTION)
+
+
+def limit_options(function: Decorated) -> Decorated:
+    """How far a task may go."""
+    return _with_options(function, LIMITS)
 
 
 OUTPUT = (
@@ -162,25 +172,7 @@ def parse_inputs(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def run_options(flags: Mapping[str, Any]) -> RunOptions:
-    """The flags of `run` and `exec` as options for the wiring."""
+    """The flags of `run` and `exec`, named like its fields, as options for the wiring. Raises: UsageError."""
     from pi_batch.wiring.options import RunOptions
 
-    return RunOptions(
-        models=flags["models"],
-        inputs=parse_inputs(flags["inputs"]),
-        filters=flags["filters"],
-        repeat=flags["repeat"],
-        max_turns=flags["max_turns"],
-        max_tokens=flags["max_tokens"],
-        max_cost_usd=flags["max_cost_usd"],
-        max_wall_s=flags["max_wall_s"],
-        sandbox=flags["sandbox"],
-        jobs=flags["jobs"],
-        output=flags["output"],
-        junit=flags["junit"],
-        json_file=flags["json_file"],
-        markdown=flags["markdown"],
-        secrets=flags["secrets"],
-        events=flags["events"],
-        quiet=flags["quiet"],
-    )
+    return RunOptions(**{**flags, "inputs": parse_inputs(flags.get("inputs", ()))})
