@@ -8,15 +8,13 @@ import secrets
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from pi_batch.encoders import workflow_safe
 from pi_batch.engine.batch import Batch, BatchParts
-from pi_batch.errors import LogWriteError, UsageError
+from pi_batch.errors import UsageError
 from pi_batch.protocols import Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.json import result_json
@@ -33,10 +31,10 @@ from pi_batch.standard_streams import say, tell
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
+from pi_batch.wiring.run_dir import make_run_dir, temp_dir
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
 from pi_batch.wiring.tasks import TaskMaker
-from pi_batch.workspaces.removal import remove_tree
 
 SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
@@ -78,7 +76,7 @@ def _run_plan(
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
     models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
-    run_dir = _make_run_dir(options.output, run_id, around, settings.output)
+    run_dir = make_run_dir(around.cwd, run_id, options.output, settings.output)
     clock = SystemClock()
     extra = {
         name: path
@@ -89,13 +87,13 @@ def _run_plan(
         )
         if path is not None
     }
-    with _temp_dir() as temp_dir:
+    with temp_dir() as private_dir:
         batch: Batch
 
         def warn(key: str, text: str) -> None:
             batch.warn(key, text)
 
-        maker = TaskMaker(around, run_dir, temp_dir, mask, clock, models, settings.retry, warn)
+        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, settings.retry, warn)
         parts = BatchParts(
             run_id=run_id,
             plan=plan,
@@ -148,51 +146,6 @@ def _sinks(
         has_color=around.has_color,
         mask=mask,
     )
-
-
-def _make_run_dir(
-    output: Path | None, run_id: str, around: Surroundings, runs_dir: Path | None = None
-) -> Path:
-    """The run's directory, new. Raises: UsageError for one that holds a run, LogWriteError."""
-    try:
-        if output is None and runs_dir is not None:
-            run_dir = runs_dir / run_id
-            run_dir.mkdir(parents=True)
-            return run_dir
-        if output is None:
-            home = around.cwd / ".pi-batch"
-            run_dir = home / "runs" / run_id
-            run_dir.mkdir(parents=True)
-            ignore = home / ".gitignore"
-            if not ignore.exists():
-                ignore.write_text("*\n", encoding="utf-8")
-            return run_dir
-        run_dir = around.cwd / output
-        if (run_dir / "run.json").exists() or (run_dir / "events.jsonl").exists():
-            raise UsageError(f"--output {output}: holds a run already: name another directory")
-        run_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        where = output or runs_dir or ".pi-batch"
-        raise LogWriteError(
-            f"{where}: the run directory cannot be made: {error.strerror or error}; --output names another"
-        ) from error
-    return run_dir
-
-
-@contextmanager
-def _temp_dir() -> Iterator[Path]:
-    """A private directory outside every project, removed with all that is in it."""
-    try:
-        path = Path(tempfile.mkdtemp(prefix="pi-batch-")).resolve()
-    except OSError as error:
-        raise LogWriteError(f"no temporary directory: {error.strerror or error}") from error
-    try:
-        yield path
-    finally:
-        try:
-            remove_tree(path)
-        except OSError as error:
-            tell(f"pi-batch: {path}: cannot be removed: {error.strerror or error}")
 
 
 def _print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None:
