@@ -33,7 +33,15 @@ CHANGED = {
 }
 """Example -> the files that its patch is about."""
 
+SLOW = {"fix-failing-test"}
+"""Examples that take some seconds: pytest starts six times."""
+
 each = pytest.mark.parametrize("example", DIRECTORIES, ids=lambda path: path.name)
+each_run = pytest.mark.parametrize(
+    "example",
+    [pytest.param(path, marks=[pytest.mark.slow] * (path.name in SLOW)) for path in DIRECTORIES],
+    ids=lambda path: path.name,
+)
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,7 @@ def test_every_built_in_spec_has_an_example() -> None:
     assert set(NAMES) <= {path.name for path in DIRECTORIES}
 
 
-@each
+@each_run
 def test_it_ends_passed_and_leaves_whole_reports_and_an_unchanged_repository(
     example: Path, played: Played
 ) -> None:
