@@ -31,7 +31,7 @@ COMMANDS = {
     "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
-    "models": CommandEntry("pi_batch.cli.models", "Show model services, keys and prices."),
+    "models": CommandEntry("pi_batch.cli.models", "Show model services, or what is known of models."),
     "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
 }
 """What this version has."""
@@ -77,7 +77,7 @@ def cli() -> None:
 
     Specs say what to do and how it is judged; budgets are hard; the report is what happened.
 
-    Example: pi-batch run examples/fix-failing-test/task.yaml
+    Example: pi-batch run task.yaml -m replay/session.jsonl
     """
 
 

@@ -25,6 +25,8 @@ def report(run_dir: Path, *, junit: Path | None, json_file: Path | None, markdow
     if not log.is_file():
         raise UsageError(f"{run_dir}: no events.jsonl there: name the directory of a run")
     batch = fold(read_log(log))
+    if not batch.run_id:
+        raise UsageError(f"{log}: holds no run: it ended before the first event was written")
     wanted = {"junit": junit, "json": json_file, "markdown": markdown}
     targets = {name: path for name, path in wanted.items() if path is not None}
     for name, path in targets.items():

@@ -1,0 +1,1 @@
+"""Commands, called as people call them."""

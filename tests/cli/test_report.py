@@ -1,0 +1,107 @@
+"""`pi-batch report`: any report again, from the log alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cases.turns import bash, say, turn
+from tests.cli.calling import MODEL, Desk
+
+
+@pytest.mark.parametrize("check", ["true", "printf 'bad \\033[1m\\n'; exit 1"])
+def test_the_reports_are_those_of_the_run_byte_for_byte(desk: Desk, check: str) -> None:
+    desk.record(turn(bash("echo x > made.txt; exit 3"), text="I ☃"), say("done"))
+    desk.write(
+        "task.yaml", json.dumps({"prompt": "Go.", "workspace": {"isolation": "none"}, "verify": [check]})
+    )
+    run = desk.run("--markdown", "own.md", "--quiet")
+    again = desk.call("report", "out", "--json", "r.json", "--junit", "j.xml", "--markdown", "m.md")
+    assert again.code == run.code
+    assert again.out == ""
+    for ours, other in (("out/run.json", "r.json"), ("out/junit.xml", "j.xml"), ("own.md", "m.md")):
+        assert (desk.path / other).read_bytes() == (desk.path / ours).read_bytes(), other
+    summary = desk.call("report", "out")
+    assert summary.code == run.code
+    assert summary.out == run.out
+
+
+def test_a_report_can_go_to_stdout(desk: Desk) -> None:
+    desk.run()
+    script = [sys.executable, "-m", "pi_batch", "report", "out", "--json", "/dev/stdout"]
+    done = subprocess.run(script, capture_output=True, check=True)
+    assert json.loads(done.stdout)["totals"]["passed"] == 1
+
+
+def test_a_log_that_ends_early_is_an_error_and_never_a_pass(desk: Desk) -> None:
+    desk.run()
+    log = desk.path / "out/events.jsonl"
+    lines = log.read_bytes().split(b"\n")
+    for kept in range(2, len(lines) - 1):
+        cut = desk.path / f"cut{kept}"
+        cut.mkdir()
+        (cut / "events.jsonl").write_bytes(b"\n".join(lines[:kept]) + b'\n{"type":"task_e')
+        done = desk.call("report", str(cut), "--json", str(cut / "run.json"))
+        report = json.loads((cut / "run.json").read_bytes())
+        assert report["status"] != "complete"
+        is_judged = b'"task_end"' in b"".join(lines[:kept])
+        assert report["totals"]["passed"] == is_judged
+        assert done.code == (0 if is_judged else 3)
+
+
+def test_a_run_that_was_killed_can_be_reported(desk: Desk) -> None:
+    desk.record(turn(bash("touch started; sleep 1012.3", timeout=600)), say("done"))
+    words = [sys.executable, "-m", "pi_batch", "run", "task.yaml", *MODEL, "--output", "out"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(desk.path / "started")
+    process.kill()
+    process.wait()
+    subprocess.run(["pkill", "-f", "sleep 1012[.]3"], check=False)
+    assert json.loads((desk.path / "out/run.json").read_bytes())["status"] == "running"
+    done = desk.call("report", "out")
+    assert done.code == 3
+    assert done.out.split("\n")[1].startswith("error")
+
+
+def wait_for(path: Path, limit_s: float = 20) -> None:
+    """Wait until a file is there."""
+    until_s = time.monotonic() + limit_s
+    while not path.exists():
+        assert time.monotonic() < until_s, f"{path} did not come"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"", "holds no run"),
+        (b'{"type":"log","version":1}\n{"type":"bat', "holds no run"),
+        (b"not json\n", "log"),
+        (b'{"type":"log","version":99}\n', "version"),
+        (os.urandom(300), "log"),
+    ],
+)
+def test_what_is_no_log_is_one_line(desk: Desk, content: bytes, complaint: str) -> None:
+    (desk.path / "bad").mkdir()
+    (desk.path / "bad/events.jsonl").write_bytes(content)
+    done = desk.call("report", "bad")
+    assert done.code in (2, 3)
+    assert len(done.lines) == 1
+    assert complaint in done.err
+
+
+def test_the_exit_code_of_a_signal_is_kept(desk: Desk) -> None:
+    desk.record(turn(bash("touch started; sleep 1012.4", timeout=600)), say("done"))
+    words = [sys.executable, "-m", "pi_batch", "run", "task.yaml", *MODEL, "--output", "out"]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for(desk.path / "started")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(20) == 143
+    assert desk.call("report", "out").code == 143
