@@ -6,7 +6,7 @@ import sys
 
 from pi_batch.cli.main import cli, show_defect, show_error, show_usage_error
 from pi_batch.errors import LogWriteError, PiBatchError
-from pi_batch.standard_streams import say
+from pi_batch.standard_streams import finish
 
 READER_LEFT = 141
 """What a shell says of a program that SIGPIPE ended."""
@@ -35,7 +35,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 -- a defect outside any task: exit code 1 would say "failed"
         code = show_defect(error)
     try:
-        say("")
+        finish()
     except PiBatchError as error:
         code = code or show_error(error)
     sys.exit(code if isinstance(code, int) else 0)

@@ -37,6 +37,19 @@ def tell(line: str) -> None:
         _discard_rest(sys.stderr)
 
 
+def finish() -> None:
+    """Send off what is still buffered, so that the interpreter finds nothing to fail on at its end.
+
+    Raises: LogWriteError where results cannot be written.
+    """
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _discard_rest(sys.stderr)
+    say("")
+
+
 def _discard_rest(stream: TextIO) -> None:
     """Point the descriptor at /dev/null, so that what is still buffered does no harm at exit."""
     handle = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)

@@ -62,9 +62,8 @@ class Table:
         console = Console(
             file=io.StringIO(),
             force_terminal=True,
-            no_color=not self._has_color,
             width=self._width,
-            color_system="standard",
+            color_system="standard" if self._has_color else None,
             legacy_windows=False,
         )
         with console.capture() as captured:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases.project import Project
 from tests.cli.calling import Desk, plain_environment
 
 
@@ -19,3 +20,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     monkeypatch.chdir(work)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return Desk(work, monkeypatch, capsys)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project for the program in a process of its own."""
+    return Project(tmp_path)
