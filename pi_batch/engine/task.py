@@ -10,6 +10,7 @@ import asyncio
 import json
 import logging
 import random
+import shutil
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -186,11 +187,12 @@ class _TaskRun:
             self._emit(Warned(text))
         self._is_open = True
         self._stack.push_async_callback(parts.workspace.close, keep=parts.keep_workspace)
+        scratch = parts.state_dir / "scratch"
+        scratch.mkdir(exist_ok=True)
+        self._stack.push_async_callback(asyncio.to_thread, shutil.rmtree, scratch, ignore_errors=True)
         sandbox = parts.make_sandbox()
         self._stack.push_async_callback(sandbox.close)
         await sandbox.start()
-        scratch = parts.state_dir / "scratch"
-        scratch.mkdir(exist_ok=True)
         self._sandbox, self._scratch = sandbox, str(scratch)
         parts.bind_workspace(parts.workspace.path)
         self._session = parts.open_session(parts.task_dir / "session.jsonl", parts.workspace.source)

@@ -204,6 +204,13 @@ async def test_the_workspace_is_gone_and_the_sources_untouched(tmp_path: Path) -
     assert [path.name for path in lab.source.iterdir()] == ["a.txt"]
 
 
+async def test_temporary_files_of_a_task_are_gone_before_the_next_one(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, {"t": [calls(bash("echo x > $TMPDIR/left && echo $TMPDIR > where")), says("done")]})
+    result = await lab.run_one()
+    assert str(tmp_path) in (lab.run_dir / (result.patch or "")).read_text(encoding="utf-8")
+    assert not list(tmp_path.rglob("left"))
+
+
 async def test_no_process_outlives_its_task(tmp_path: Path) -> None:
     script = [calls(bash("setsid sleep 1007.31 >/dev/null 2>&1 & sleep 1007.31 & echo up")), says("done")]
     lab = Lab(tmp_path, {"t": script})
