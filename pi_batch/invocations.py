@@ -10,7 +10,9 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from pi_batch.values import dataclass
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 PREFIXES = frozenset(

@@ -10,7 +10,8 @@ Source: ECMA-48 (5th edition), and the control sequences that xterm documents.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from pi_batch.values import dataclass
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pi_batch.engine.bench import (
@@ -34,6 +34,7 @@ from pi_batch.protocols import Changes, CheckContext, Judgement, Verifier
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.spec import Check
 from pi_batch.text import one_line
+from pi_batch.values import dataclass
 
 __all__ = ["Judge", "JudgeParts", "Verdict"]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, assert_never
 
+from pi_batch.values import dataclass
 from pi_batch.wording import quoted
 
 Style = Literal["plain", "quoted", "literal", "folded", "refused"]

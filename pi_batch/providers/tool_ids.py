@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from pi_batch.values import dataclass
 
 _BAD = re.compile(r"[^A-Za-z0-9_-]")
 

@@ -8,10 +8,11 @@ import itertools
 import os
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pi_batch.errors import SandboxError
 from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
+from pi_batch.values import dataclass
 
 MAX_LINKS = 40
 """In one path, as on Linux."""

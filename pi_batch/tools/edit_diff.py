@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from pi_batch.values import dataclass
 
 CONTEXT_LINES = 3
 MAX_SPANS = 200

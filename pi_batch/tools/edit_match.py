@@ -13,7 +13,8 @@ import codecs
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from pi_batch.values import dataclass
 
 MAX_PLACES = 1000
 """Counted no further when all that matters is that there is more than one."""

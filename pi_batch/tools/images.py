@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
