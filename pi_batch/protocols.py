@@ -360,6 +360,8 @@ class TestEvidence:
     """True when the runner wrote a report file, which is harder to fake than a printed line."""
     found_none: bool = False
     """True when the runner said that there was no test for it to run."""
+    failed_names: tuple[str, ...] = ()
+    """Those of `executed_names` that failed; sorted."""
 
     __test__ = False
 
@@ -373,6 +375,8 @@ class Judgement:
     """One per runner that was seen."""
     value: Any = None
     """The structured output, for a check that reads one."""
+    with_start_tests: Judgement | None = None
+    """The run with the start's own tests that made a green check fail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +410,8 @@ class CheckContext:
     """What else was changed that decides how checks run; each is one phrase, and fails a passing check."""
     is_counting: bool = False
     """True at the start: only the tests matter, so that test files that do not load are passed over."""
+    with_start_tests: Callable[[Sequence[str]], Awaitable[Judgement | None]] | None = None
+    """The same check on the same work, with some test files as at the start; None: it tells nothing."""
 
 
 class Verifier(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from pi_batch.invocations import Invocation, invocations
@@ -33,7 +33,9 @@ RECIPE_FILES = {
 INDIRECT = frozenset(RECIPE_FILES) | frozenset(
     {"tox", "npm", "yarn", "pnpm", "bun", "node", "deno", "hatch", "pdm", "poetry", "uv", "rye", "pixi"}
     | {"nose2", "trial", "vitest", "mocha", "coverage", "docker", "podman", "mvn", "gradle", "bazel", "rake"}
+    | {"rspec", "phpunit", "ctest", "dotnet", "mix", "sbt", "bats", "ava"}
 )
+_ONLY_TESTS = frozenset({"nose2", "trial", "vitest", "mocha", "rspec", "phpunit", "ctest", "bats", "ava"})
 """Programs that may run tests without being a runner whose counts are known."""
 
 _CHECK_WORD = re.compile(
@@ -42,7 +44,19 @@ _CHECK_WORD = re.compile(
 )
 _TEST_DIRECTORIES = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing"})
 _REPEATING = frozenset({"for", "while", "until", "xargs", "parallel", "find", "eval", "watch"})
-_TEST_FILE = re.compile(r"^test_.*\.py$|_test\.(?:py|go)$|\.(?:test|spec)\.[cm]?[jt]sx?$|^tests?\.py$")
+_TEST_FILE = re.compile(
+    r"^test(?!ing)\w*\.py$|^test_.*\.(?:rb|rs|cc?|cpp|lua|jl)$|^tests?\.rs$"
+    r"|_tests?\.(?:py|go|rs|rb|exs?|cc?|cxx|cpp|dart|ml|clj|php)$|_spec\.(?:rb|lua)$"
+    r"|\.(?:test|spec)\.[cm]?[jt]sx?$|\.bats$"
+    r"|(?:[a-z0-9](?:Tests?|TestCase|Spec|IT)|^Test[A-Z]\w*)\.(?:java|kts?|scala|groovy|cs|php|swift)$"
+)
+_TEST_FILE_BY_PLACE = re.compile(r"(?:^|/)(?:tests/[^/]+\.rs|(?:__tests__/.+|tests?/[^/]+)\.[cm]?[jt]sx?)$")
+_TEST_WORD = re.compile(
+    r"(?:^|[^a-z])(?:tests?|specs?|checks?|verify|ci|e2e|smoke)(?:[^a-z]|$)", re.IGNORECASE
+)
+_LINT_WORD = re.compile(
+    r"(?:^|[^a-z])(?:lint|format|fmt|style|mypy|types?|typecheck)(?:[^a-z]|$)", re.IGNORECASE
+)
 
 
 def named_runner(invocation: Invocation) -> str | None:
@@ -99,6 +113,22 @@ def may_run(call: Invocation) -> bool:
     )
 
 
+def is_for_tests(call: Invocation) -> bool:
+    """True when the words of a call say that tests are what it runs; a linter of tests runs none."""
+    if named_runner(call) is not None or call.program in _ONLY_TESTS:
+        return True
+    is_lint = any(_LINT_WORD.search(word) for word in call.words if not word.startswith("-"))
+    return may_run(call) and not is_lint and any(map(_TEST_WORD.search, call.words))
+
+
+def unseen_test_runs(command: str, seen: Collection[str]) -> bool:
+    """True when more calls of a command are for tests than runners were seen."""
+    calls = [call for call in invocations(command) if is_for_tests(call)]
+    named = {name for call in calls if (name := named_runner(call)) is not None}
+    others = [call for call in calls if named_runner(call) is None]
+    return not named <= set(seen) or len(others) > len(set(seen) - named)
+
+
 def _is_of(call: Invocation, family: Family) -> bool:
     runner = named_runner(call)
     if runner is not None:
@@ -121,8 +151,9 @@ def executes(call: Invocation, path: str | None) -> bool:
 
 
 def is_test_file(path: str) -> bool:
-    """True when a file's name is one that runners collect tests from."""
-    return _TEST_FILE.search(posixpath.basename(path)) is not None
+    """True when a file's name is one that runners collect tests from, as far as habits tell."""
+    name = posixpath.basename(path)
+    return _TEST_FILE.search(name) is not None or _TEST_FILE_BY_PLACE.search(path) is not None
 
 
 def is_test_path(path: str) -> bool:

@@ -8,12 +8,14 @@ from pi_batch.invocations import invocations
 from pi_batch.runners import (
     executes,
     expects_tests,
+    is_for_tests,
     is_test_file,
     is_test_path,
     may_run_family,
     may_run_tests,
     named_runners,
     runs_pytest_once,
+    unseen_test_runs,
 )
 
 
@@ -110,9 +112,52 @@ def test_families_are_by_runner_and_all_for_what_is_out_of_sight() -> None:
 
 
 def test_test_files_are_known_by_their_names() -> None:
-    names = ["tests/test_a.py", "a_test.go", "x/a.test.tsx", "b.spec.js", "tests.py"]
-    assert all(map(is_test_file, names))
-    assert not any(map(is_test_file, ["latest.py", "contest.go", "tests/data.json", "conftest.py"]))
+    names = ["tests/test_a.py", "a_test.go", "x/a.test.tsx", "b.spec.js", "tests.py", "testcalc.py"]
+    names += ["src/AddTest.java", "AddTests.cs", "TestAdd.php", "add_spec.rb", "add_test.exs", "test_a.cpp"]
+    names += ["tests/it.rs", "crates/x/tests/it.rs", "src/tests.rs", "__tests__/deep/a.js", "test/a.mjs"]
+    assert [name for name in names if not is_test_file(name)] == []
+    others = ["latest.py", "contest.go", "tests/data.json", "conftest.py", "testing.py", "Latest.java"]
+    others += ["src/lib.rs", "tests/common/mod.rs", "test/fixtures/a.js", "protest.rs", "Contest.php"]
+    assert [name for name in others if is_test_file(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("pytest -q", True),
+        ("npm test", True),
+        ("node --test", True),
+        ("vitest run", True),
+        ("python test_app.py", True),
+        ("make check", True),
+        ("mvn -Dstyle.color=never test", True),
+        ("make lint", False),
+        ("npm run lint:tests", False),
+        ("python app.py", False),
+        ("ruff check tests", False),
+        ("uv sync", False),
+    ],
+)
+def test_a_call_says_that_it_is_for_tests(command: str, expected: bool) -> None:
+    assert any(map(is_for_tests, invocations(command))) is expected
+
+
+@pytest.mark.parametrize(
+    ("command", "seen", "expected"),
+    [
+        ("pytest && ruff check tests", {"pytest"}, False),
+        ("pytest && jest", {"pytest"}, True),
+        ("pytest && jest", {"pytest", "jest"}, False),
+        ("pytest && python test_smoke.py", {"pytest"}, True),
+        ("make test", {"pytest"}, False),
+        ("make test && npm test", {"pytest"}, True),
+        ("coverage run -m pytest && coverage report", {"pytest"}, False),
+        ("make test", set(), True),
+        ("make lint", set(), False),
+    ],
+)
+def test_test_runs_that_left_nothing_are_counted(command: str, seen: set[str], expected: bool) -> None:
+    assert unseen_test_runs(command, seen) is expected
 
 
 def test_directories_of_tests_hold_tests() -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pi_batch.results import VerificationResult
+from pi_batch.protocols import Judgement
 from pi_batch.text import truncate_tail
 
 MAX_OUTPUT_BYTES = 8 * 1024
@@ -15,14 +15,19 @@ MAX_PATHS = 20
 
 
 def feedback(
-    results: Sequence[VerificationResult], logs: Path, restored: Sequence[str], protect: Sequence[str]
+    judgements: Sequence[Judgement], logs: Path, restored: Sequence[str], protect: Sequence[str]
 ) -> str:
     """Which checks failed and how, the ends of their outputs, and which changes do not count.
 
     `logs` is the directory of the checks' logs.
     """
     parts = ["Your work was checked and did not pass."]
-    parts += [_failure(result, logs) for result in results if not result.passed]
+    parts += [_failure(one, logs) for one in judgements if not one.result.passed]
+    if any(one.with_start_tests is not None for one in judgements):
+        parts.append(
+            "The start's tests count as they were: a check that failed at the start has to pass with them."
+            " Put them back as they were and change what they test; you may add tests."
+        )
     if restored:
         more = f"\n- and {len(restored) - MAX_PATHS} more" if len(restored) > MAX_PATHS else ""
         paths = "\n".join(f"- {path}" for path in restored[:MAX_PATHS])
@@ -36,14 +41,18 @@ def feedback(
     return "\n\n".join(parts)
 
 
-def _failure(result: VerificationResult, logs: Path) -> str:
+def _failure(judgement: Judgement, logs: Path) -> str:
+    """One failed check, with the end of the output that shows why."""
+    result, again = judgement.result, judgement.with_start_tests
     command = f"\n$ {result.command}" if result.command else ""
     text = f"Check {result.name!r} failed: {result.message}{command}"
-    tail = log_tail(logs / Path(result.log).name).strip("\n") if result.log else ""
+    log = again.result.log if again is not None else result.log
+    tail = log_tail(logs / Path(log).name).strip("\n") if log else ""
     if not tail.strip():
         return text
+    where = " with the start's tests" if again is not None else ""
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", tail)), default=0))
-    return f"{text}\n\nThe end of its output:\n{fence}\n{tail}\n{fence}"
+    return f"{text}\n\nThe end of its output{where}:\n{fence}\n{tail}\n{fence}"
 
 
 def log_tail(path: Path, max_bytes: int = MAX_OUTPUT_BYTES) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
-from dataclasses import replace
+from functools import partial
 
-from pi_batch.engine.bench import Bench, JudgeParts, fresh_bench, log_stem, observed, set_up
+from pi_batch.engine.bench import JudgeParts, log_stem
+from pi_batch.engine.side_copy import SideCopy
 from pi_batch.errors import VerificationError
 from pi_batch.events import Warned
 from pi_batch.protocols import Judgement, Verifier
@@ -39,25 +39,17 @@ class StartCopy:
 
     def __init__(self, parts: JudgeParts, verifier: Verifier, baselines: Baselines, attempt: int) -> None:
         self._parts = parts
-        self._verifier = verifier
         self._baselines = baselines
-        self._attempt = attempt
-        self._stack = AsyncExitStack()
-        self._bench: Bench | None = None
-        self._is_set_up = False
-        self._failed_setup: VerificationResult | None = None
+        make = partial(parts.workspace.clean_copy, "start", ())
+        self._copy = SideCopy(parts, verifier, attempt, make, "baseline-")
 
     async def close(self) -> None:
         """Remove what was made."""
-        await self._stack.aclose()
+        await self._copy.close()
 
     async def failed_setup(self) -> VerificationResult | None:
         """The setup command that fails at the start; None when all pass."""
-        if not self._is_set_up:
-            bench = await self._opened()
-            self._failed_setup = await set_up(self._parts, self._verifier, bench, "baseline-", self._attempt)
-            self._is_set_up = True
-        return self._failed_setup
+        return await self._copy.failed_setup()
 
     async def judgement(self, check: Check) -> Judgement:
         """What a check comes to at the start. Raises: VerificationError when that cannot be found out."""
@@ -67,27 +59,9 @@ class StartCopy:
         failed = await self.failed_setup()
         if failed is not None:
             raise VerificationError(f"the start's tests cannot be counted: {failed.name}: {failed.message}")
-        context = (await self._opened()).context(
-            self._parts, f"baseline-{log_stem(check.name)}.log", self._attempt
-        )
-        judgement = await observed(
-            self._parts,
-            "baseline",
-            self._verifier,
-            check,
-            replace(context, is_counting=True),
-            name=check.name,
-            command=check.run,
-        )
+        judgement = await self._copy.count(check, log_stem(check.name))
         if not judgement.evidence and judgement.result.exit_code is None:
             how = judgement.result.message
             self._parts.emit(Warned(f"{check.name}: the start's tests could not be counted: {how}"))
         self._baselines.put(check.run, judgement)
         return judgement
-
-    async def _opened(self) -> Bench:
-        if self._bench is None:
-            copy = await self._parts.workspace.clean_copy("start", ())
-            self._stack.push_async_callback(copy.close)
-            self._bench = await self._stack.enter_async_context(fresh_bench(self._parts, copy.path))
-        return self._bench

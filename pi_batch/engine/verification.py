@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pi_batch.engine.bench import (
@@ -28,6 +29,7 @@ from pi_batch.engine.case import Case, open_case, unprotected_tests
 from pi_batch.engine.feedback import feedback, log_tail
 from pi_batch.engine.machine import Machine, carried_over, differences, look
 from pi_batch.engine.start import Baselines, StartCopy
+from pi_batch.engine.start_tests import StartTests
 from pi_batch.errors import SetupError, VerificationError
 from pi_batch.events import VerificationStart, Warned
 from pi_batch.protocols import Changes, CheckContext, Judgement, Verifier
@@ -113,7 +115,7 @@ class Judge:
             passed=passed,
             results=results,
             changes=case.changes,
-            feedback="" if passed else feedback(results, parts.log_dir, case.restored, parts.spec.protect),
+            feedback="" if passed else feedback(judgements, parts.log_dir, case.restored, parts.spec.protect),
             structured_output=next((one.value for one in judgements if one.value is not None), None),
             error=next((result.error for result in results if result.error is not None), None),
         )
@@ -144,6 +146,8 @@ class Judge:
         async with AsyncExitStack() as stack:
             start = StartCopy(parts, self._verifiers["command"], self._baselines, case.attempt)
             stack.push_async_callback(start.close)
+            start_tests = StartTests(parts, self._verifiers["command"], case)
+            stack.push_async_callback(start_tests.close)
             bench = await stack.enter_async_context(self._bench(case))
             if case.is_clean:
                 failed = await set_up(
@@ -154,6 +158,9 @@ class Judge:
             judgements = []
             for check, log in self._logs(case.attempt):
                 context = self._context(case, bench, start, check, log)
+                if parts.workspace.start_commit is not None:
+                    stem = log.removeprefix(f"verify-{case.attempt}-").removesuffix(".log")
+                    context = replace(context, with_start_tests=partial(start_tests.judgement, check, stem))
                 judgements.append(await self._observed("command", check, context, check.name, check.run))
             return judgements
 

@@ -1,7 +1,8 @@
 """A check that is a shell command: run it, keep its output, and say whether its 0 can be believed.
 
 An exit code other than 0 is a failure. An exit code of 0 counts only when nothing that decides how the
-check runs was changed and the start's tests still run: see `comparison` and `sections`.
+check runs was changed, the start's tests still run, and it is not their change that made a red check green:
+see `comparison`, `sections` and `start_tests`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pi_batch.protocols import CheckContext, Completed, Judgement, TestEvidence
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.runners import (
     expects_tests,
+    is_for_tests,
     may_run_family,
     may_run_tests,
     named_runners,
@@ -32,6 +34,7 @@ from pi_batch.verifiers.go_flags import with_names
 from pi_batch.verifiers.output import Output, write_log
 from pi_batch.verifiers.pytest_report import REFUSED, read_report, with_report
 from pi_batch.verifiers.sections import changed_sections
+from pi_batch.verifiers.start_tests import edited_tests, unmet
 
 SHELL = ("bash", "-e", "-o", "pipefail")
 MAX_ARGUMENT_BYTES = 96 * 1024
@@ -92,7 +95,7 @@ class Command:
             message=message,
             error=RunError("verification", message) if verdict.is_error else None,
         )
-        return Judgement(result, run.evidence)
+        return Judgement(result, run.evidence, with_start_tests=verdict.with_start_tests)
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -166,6 +169,7 @@ class _Verdict:
 
     message: str = ""
     is_error: bool = False
+    with_start_tests: Judgement | None = None
 
 
 async def _judge(check: Check, context: CheckContext, run: _Run) -> _Verdict:
@@ -204,7 +208,24 @@ async def _judge_green(check: Check, context: CheckContext, run: _Run) -> _Verdi
     if "pytest" in _silent_runners(check.run, run.evidence):
         message = "pytest exited with 0 but left neither a report nor a summary: no test can be counted"
         return _Verdict(message, is_error=True)
-    return _Verdict()
+    return await _judge_edited_tests(check, context, run)
+
+
+async def _judge_edited_tests(check: Check, context: CheckContext, run: _Run) -> _Verdict:
+    """Where the start's tests were changed: a check that was red must pass with the start's, too."""
+    if context.changes is None or context.with_start_tests is None:
+        return _Verdict()
+    if not (run.evidence or any(map(is_for_tests, invocations(check.run)))):
+        return _Verdict()
+    if not run.evidence and not edited_tests(context.changes, context.restored, context.protect).files:
+        return _Verdict()
+    start = await _start(context)
+    if start is None or start.result.passed:
+        return _Verdict()
+    edited = edited_tests(context.changes, context.restored, context.protect, start.evidence)
+    there = await context.with_start_tests(edited.put_back) if edited.files else None
+    message = unmet(check.run, run.evidence, start.evidence, there, edited) if there is not None else ""
+    return _Verdict(message, with_start_tests=there if message else None)
 
 
 async def _compared(context: CheckContext, run: _Run) -> tuple[str, ...]:

@@ -71,7 +71,7 @@ def problems(
                 f"{before.runner} ran {_tests(count)} at the start; now it left no"
                 f" {'report' if before.is_report else 'count'} of any"
             )
-        elif _is_named(before, after):
+        elif is_named(before, after):
             found += _losses_by_name(before, after, changed)
         else:
             found += _losses_by_count(before, after, changed)
@@ -83,13 +83,13 @@ def problems(
 
 
 def _without_lifted(before: TestEvidence, is_lifted: Callable[[str], bool]) -> TestEvidence:
-    names = tuple(name for name in before.executed_names if not is_lifted(_file(name)))
+    names = tuple(name for name in before.executed_names if not is_lifted(file_of(name)))
     broken = tuple(path for path in before.broken if not is_lifted(path))
     fewer = len(before.executed_names) - len(names)
     return replace(before, executed=before.executed - fewer, executed_names=names, broken=broken)
 
 
-def _is_named(before: TestEvidence, after: TestEvidence) -> bool:
+def is_named(before: TestEvidence, after: TestEvidence) -> bool:
     """True when both know the names of all their tests; a report of several runs knows the last one's."""
     is_last_only = (before.is_report or after.is_report) and max(before.runs, after.runs) > 1
     return not is_last_only and bool(before.executed_names and after.executed_names)
@@ -102,17 +102,17 @@ def _losses_by_name(before: TestEvidence, after: TestEvidence, changed: Collecti
     """
     gone, skipped = _missing(before, after)
     seen = {*before.skipped_names, *skipped, *before.executed_names}
-    fresh = [name for name in after.skipped_names if name not in seen and _is_changed(_file(name), changed)]
+    fresh = [name for name in after.skipped_names if name not in seen and is_changed(file_of(name), changed)]
     if skipped:
-        yield f"{_tests(len(skipped))} newly skipped: {_listed(skipped)}"
+        yield f"{_tests(len(skipped))} newly skipped: {listed(skipped)}"
     elif fresh and after.skipped > before.skipped:
-        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start: {_listed(fresh)}"
+        yield f"{_tests(after.skipped)} skipped, {before.skipped} at the start: {listed(fresh)}"
     if gone:
-        yield f"{_tests(len(gone))} of the start no longer run: {_listed(gone)}"
-    loaded = {_file(name) for name in after.executed_names}
-    unloaded = [path for path in before.broken if _is_changed(path, changed) and path not in loaded]
+        yield f"{_tests(len(gone))} of the start no longer run: {listed(gone)}"
+    loaded = {file_of(name) for name in after.executed_names}
+    unloaded = [path for path in before.broken if is_changed(path, changed) and path not in loaded]
     if unloaded:
-        yield f"could not be loaded at the start, and no test of it runs now: {_listed(unloaded)}"
+        yield f"could not be loaded at the start, and no test of it runs now: {listed(unloaded)}"
 
 
 def _losses_by_count(before: TestEvidence, after: TestEvidence, changed: Collection[str]) -> Iterator[str]:
@@ -130,35 +130,42 @@ def _missing(before: TestEvidence, after: TestEvidence) -> tuple[list[str], list
 
     Compared by the test's own name, so that a test may move to another file or class.
     """
-    lacking = Counter(map(_own_name, before.executed_names)) - Counter(map(_own_name, after.executed_names))
+    lacking = Counter(map(own_name, before.executed_names)) - Counter(map(own_name, after.executed_names))
     still = set(after.executed_names)
     suspects: dict[str, list[str]] = {}
     for name in sorted(before.executed_names, key=lambda name: (name in still, name)):
-        suspects.setdefault(_own_name(name), []).append(name)
+        suspects.setdefault(own_name(name), []).append(name)
     missing = [name for own, count in lacking.items() for name in suspects[own][:count]]
-    skipped_own = set(map(_own_name, after.skipped_names))
-    skipped = [name for name in missing if _own_name(name) in skipped_own or _is_file_skipped(name, after)]
+    skipped_own = set(map(own_name, after.skipped_names))
+    skipped = [name for name in missing if own_name(name) in skipped_own or _is_file_skipped(name, after)]
     return sorted(set(missing) - set(skipped)), sorted(skipped)
 
 
-def _own_name(name: str) -> str:
+def own_name(name: str) -> str:
     """A test's name without its file, its class, its parameters, and the line of a documentation test."""
-    return _LINE.sub("", name.partition("[")[0].rsplit("::", 1)[-1])
+    return base_name(name).rsplit("::", 1)[-1]
+
+
+def base_name(name: str) -> str:
+    """A test's name without its parameters, and without the line of a documentation test."""
+    return _LINE.sub("", name.partition("[")[0])
 
 
 _LINE = re.compile(r" \(line \d+\)")
 
 
-def _file(name: str) -> str:
+def file_of(name: str) -> str:
+    """The file of one of pytest's names; of a file that could not be loaded, itself."""
     return name.partition("::")[0]
 
 
 def _is_file_skipped(name: str, after: TestEvidence) -> bool:
     """True when the test's whole file is skipped now."""
-    return _file(name) in after.skipped_names
+    return file_of(name) in after.skipped_names
 
 
-def _is_changed(path: str, changed: Collection[str]) -> bool:
+def is_changed(path: str, changed: Collection[str]) -> bool:
+    """True when a file, as a runner names it from wherever it started, is one of the paths."""
     return any(other == path or other.endswith(f"/{path}") for other in changed)
 
 
@@ -166,7 +173,8 @@ def _tests(count: int) -> str:
     return "1 test" if count == 1 else f"{count} tests"
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Names for a message, as many as fit."""
     shown = list(names)
     more = f" and {len(shown) - MAX_NAMES} more" if len(shown) > MAX_NAMES else ""
     return ", ".join(shown[:MAX_NAMES]) + more

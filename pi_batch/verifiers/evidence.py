@@ -145,6 +145,8 @@ def _go(lines: Sequence[str]) -> TestEvidence:
     found = [match.groups() for line in lines if (match := _GO_TEST.match(line))]
     found += [match.groups() for line in lines if (match := _GO_EVENT.match(line))]
     names = sorted(name for state, name in found if state.lower() != "skip")
+    failed = sorted(name for state, name in found if state.lower() == "fail")
+    unbuilt = sorted(match[1] for line in lines if (match := _GO_UNBUILT.fullmatch(line)))
     skipped = sorted(name for state, name in found if state.lower() == "skip")
     # No count of failures: `go test` itself exits with 1, whatever the tested code does.
     return TestEvidence(
@@ -153,11 +155,14 @@ def _go(lines: Sequence[str]) -> TestEvidence:
         len(skipped),
         executed_names=tuple(names),
         skipped_names=tuple(skipped),
+        failed_names=tuple(failed),
+        broken=tuple(unbuilt),
         found_none=not found and not any(line.startswith("FAIL") for line in lines),
     )
 
 
 _GO_TEST = re.compile(r"\s*--- (PASS|FAIL|SKIP): (\S+).*")
+_GO_UNBUILT = re.compile(r"FAIL\t(\S+) \[(?:build|setup) failed\]")
 _GO_EVENT = re.compile(r'\{.*"Action":"(pass|fail|skip)".*"Test":"([^"]+)".*\}')
 
 
@@ -169,6 +174,7 @@ def _cargo(lines: Sequence[str]) -> TestEvidence | None:
     executed = sum(count.get("passed", 0) + count.get("failed", 0) for count in results)
     skipped = sum(count.get("ignored", 0) for count in results)
     names = sorted(name for name, state in tests if state != "ignored")
+    failed = sorted(name for name, state in tests if state == "FAILED")
     ignored = sorted(name for name, state in tests if state == "ignored")
     is_whole = (len(names), len(ignored)) == (executed, skipped)
     return TestEvidence(
@@ -178,6 +184,7 @@ def _cargo(lines: Sequence[str]) -> TestEvidence | None:
         failed=results[-1].get("failed", 0),
         executed_names=tuple(names) if is_whole else (),
         skipped_names=tuple(ignored) if is_whole else (),
+        failed_names=tuple(failed) if is_whole else (),
         runs=len(results),
         found_none=not (executed or skipped),
     )

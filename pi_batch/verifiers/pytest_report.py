@@ -81,6 +81,7 @@ class _Tests:
             skipped=len(skipped),
             failed=len(self._failed),
             executed_names=tuple(sorted(self._executed)),
+            failed_names=tuple(sorted(self._failed)),
             skipped_names=tuple(sorted(skipped)),
             broken=tuple(sorted(self._broken)),
             is_report=True,

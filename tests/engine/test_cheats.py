@@ -43,6 +43,7 @@ UNPROTECTED = {
         "tests/test_add.py::test_add",
     ),
     "a skip by conftest": (SKIPPING.format("conftest.py"), "conftest.py"),
+    "an edited assertion": ("sed -i 's/== 5/== -1/' tests/test_add.py", "tests/test_add.py::test_add fails"),
     "a deleted test file": ("rm tests/test_add.py", "tests/test_add.py::test_add"),
     "all tests deleted": ("rm -r tests", "3 ran at the start"),
     "an emptied test file": (": > tests/test_add.py", "tests/test_add.py::test_add"),
@@ -133,6 +134,7 @@ def assert_failed_naming(verdict: Verdict, name: str) -> None:
 
 
 QUICK = {
+    "an edited assertion",
     "an added skip",
     "a deleted test file",
     "deselection in pyproject",
@@ -199,12 +201,6 @@ async def test_the_real_fix_passes_with_more_tests_other_dependencies_and_a_move
         " git mv tests/test_double.py tests/test_twice.py"
     )
     assert verdict.passed, verdict.results
-
-
-async def test_an_edited_assertion_that_nobody_forbade_passes_with_a_warning(unprotected: Court) -> None:
-    verdict = await unprotected.verdict(f"{RESET}; sed -i 's/== 5/== -1/' tests/test_add.py")
-    assert verdict.passed
-    assert any("tests/test_add.py" in warning for warning in unprotected.warnings)
 
 
 # --- python -m pytest, where Python looks into the current directory first -----------------------

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from pi_batch.engine.feedback import MAX_OUTPUT_BYTES, feedback, log_tail
+from pi_batch.protocols import Judgement
 from pi_batch.results import VerificationResult
 
 
 def result(
     name: str, *, passed: bool = False, log: str | None = None, command: str = "make x"
-) -> VerificationResult:
+) -> Judgement:
     message = "" if passed else f"{name} went wrong"
-    return VerificationResult(name, command, 1, passed, 0.1, 1, log=log, message=message)
+    return Judgement(VerificationResult(name, command, 1, passed, 0.1, 1, log=log, message=message))
 
 
 def test_only_what_failed_is_spoken_of(tmp_path: Path) -> None:

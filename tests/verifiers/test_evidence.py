@@ -100,6 +100,7 @@ def test_go_is_read_with_its_subtests() -> None:
     assert (found.runner, found.executed, found.skipped) == ("go", 3, 1)
     assert found.executed_names == ("TestAdd", "TestAdd/zero", "TestSub")
     assert found.skipped_names == ("TestSlow",)
+    assert found.failed_names == ("TestSub",)
     assert not found.found_none
 
 
@@ -116,7 +117,9 @@ def test_go_test_as_json_is_read() -> None:
 def test_go_without_test_files_found_none_unless_a_package_failed_to_build() -> None:
     assert only("?   \tx/y\t[no test files]\n").found_none
     assert only("testing: warning: no tests to run\n").found_none
-    assert not only("?   \tx/y\t[no test files]\nFAIL\tx/z [build failed]\n").found_none
+    unbuilt = only("?   \tx/y\t[no test files]\nFAIL\tx/z [build failed]\nFAIL\tx/w [setup failed]\n")
+    assert not unbuilt.found_none
+    assert unbuilt.broken == ("x/w", "x/z")
 
 
 def test_cargo_is_read_over_all_its_binaries() -> None:
@@ -130,6 +133,7 @@ def test_cargo_is_read_over_all_its_binaries() -> None:
     assert (found.runner, found.executed, found.skipped, found.failed, found.runs) == ("cargo", 3, 1, 0, 2)
     assert found.executed_names == ("src/lib.rs - add (line 3)", "tests::adds", "tests::panics")
     assert found.skipped_names == ("tests::slow",)
+    assert found.failed_names == ("tests::panics",)
 
 
 def test_cargo_without_names_still_counts() -> None:

@@ -75,6 +75,11 @@ async def test_every_test_is_there_once_under_the_name_that_pytest_gives_it(tmp_
         "tests/test_whole.py",
     )
     assert found.broken == ("tests/test_broken.py",)
+    assert found.failed_names == (
+        "tests/test_a.py::TestX::test_y[x y]",
+        "tests/test_a.py::test_after",
+        "tests/test_a.py::test_before",
+    )
     assert (found.executed, found.skipped, found.failed, found.is_report) == (6, 3, 3, True)
 
 
