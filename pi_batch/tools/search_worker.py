@@ -99,12 +99,15 @@ class Search:
         options = options_for(
             is_literal=request["literal"], ignores_case=request["ignore_case"], context=request["context"]
         )
+        batch: list[str] | None = None
         for batch in batches(self._files()):
             most = request["limit"] - self._found + 1
             for file in search_files(rg, batch, request["pattern"], options=options, most=most):
                 lines = list(self._lines(file.path, self._compiled())) if file.has_nul else file.lines
                 if self._print_lines(file.path, lines):
                     return True
+        if batch is None:  # no file to search: the pattern is judged all the same
+            search_files(rg, [os.devnull], request["pattern"], options=options, most=1)
         return False
 
     def _compiled(self) -> Any:

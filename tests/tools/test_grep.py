@@ -102,6 +102,14 @@ async def test_a_pattern_that_is_no_expression_is_an_error_with_its_cause(
 
 
 @pytest.mark.usefixtures("engine")
+async def test_a_pattern_that_does_not_compile_is_an_error_where_there_is_no_file_too(
+    context: FakeContext,
+) -> None:
+    assert "invalid regular expression: " in await failure(GREP, context, pattern="call(")
+    assert await grep(context, "call") == "No matches found"
+
+
+@pytest.mark.usefixtures("engine")
 async def test_a_miss_is_no_error(context: FakeContext, workspace: Path) -> None:
     fill(workspace, {"c.txt": "call(\n"})
     output = await call(GREP, context, pattern="absent-word")
