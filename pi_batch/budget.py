@@ -14,13 +14,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
 from pi_batch.messages import Usage
 from pi_batch.protocols import Clock
 from pi_batch.results import AgentStop, BudgetAmounts
-from pi_batch.values import dataclass
 
 MIN_OUTPUT_TOKENS = 1024
 """Below this many output tokens left no request is made: the reply would be cut."""

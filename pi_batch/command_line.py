@@ -9,9 +9,7 @@ variable. Source: the Shell Command Language of POSIX.1-2017 (section 2), and ba
 from __future__ import annotations
 
 import re
-from dataclasses import field
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass, field
 
 _ANSI_C = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|.)", re.DOTALL)
 _ANSI_C_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}

@@ -23,9 +23,8 @@ Messages say what, where, and what to do, with values by !r:
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
-
-from pi_batch.values import dataclass
 
 ErrorKind = Literal[
     "auth",

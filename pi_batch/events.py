@@ -10,7 +10,7 @@ sequence number.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pi_batch.errors import ErrorKind, ToolErrorKind
@@ -26,7 +26,6 @@ from pi_batch.results import (
     SandboxReport,
     TestCounts,
 )
-from pi_batch.values import dataclass
 
 LOG_VERSION = 1
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pi_batch.invocations import Invocation, invocations
 from pi_batch.results import ChangedFile
 from pi_batch.runners import RECIPE_FILES, Family, executes, may_run, may_run_family
 from pi_batch.spec import TaskSpec
-from pi_batch.values import dataclass
 
 PYTHON_GLOBS = (
     "**/conftest.py",

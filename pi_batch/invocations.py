@@ -10,9 +10,7 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass, field
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 PREFIXES = frozenset(

@@ -7,11 +7,10 @@ their own JSON at their own edge; nothing else knows a wire shape.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pi_batch.errors import ToolErrorKind
-from pi_batch.values import dataclass
 
 StopReason = Literal["stop", "length", "tool_use", "content_filter", "error", "aborted"]
 """Why a reply ended. pi's files say `toolUse`: mapped at the session's edge only."""

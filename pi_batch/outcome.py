@@ -16,13 +16,13 @@ Pure functions; `fold.py` collects what they need. In this order, the first that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from pi_batch.errors import ErrorKind
 from pi_batch.events import AgentEnd, TaskEnd
 from pi_batch.messages import Usage
 from pi_batch.results import AgentStop, Outcome, RunError, RunResult, Totals, VerificationResult
 from pi_batch.text import one_line
-from pi_batch.values import dataclass
 
 MODEL_FAULTS: frozenset[ErrorKind] = frozenset({"content_filter", "refusal", "length", "malformed_tool_call"})
 """Errors that are the model's own answer; every other error kind means that something else broke."""

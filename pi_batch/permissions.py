@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
@@ -24,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from pi_batch.command_forms import HEADERS, RESERVED, CommandForms, normal
 from pi_batch.command_line import CommandLine, split_command_line
-from pi_batch.values import dataclass
 
 if TYPE_CHECKING:  # pydantic: 124 ms, and the search worker needs only the rules
     from pi_batch.spec import PathRules, PermissionsSpec

@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from pi_batch.errors import UsageError
 from pi_batch.messages import Usage
-from pi_batch.values import dataclass
 
 LOCAL_PROVIDERS = frozenset({"ollama", "llamacpp", "vllm", "lmstudio"})
 """Models on machines of one's own: their tokens cost nothing."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.spec import OutputSpec, SystemSpec
-from pi_batch.values import dataclass
 
 CONTEXT_FILE_NAMES = ("AGENTS.override.md", "AGENTS.md", "CLAUDE.md")
 """The first that exists in a directory counts, as in pi."""

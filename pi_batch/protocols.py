@@ -7,7 +7,7 @@ over the room's table. Rooms import this module; they never import each other.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -21,7 +21,6 @@ from pi_batch.messages import (
     ToolDeclaration,
 )
 from pi_batch.results import BatchResult, ChangedFile, VerificationResult
-from pi_batch.values import dataclass
 
 if TYPE_CHECKING:  # 124 ms of CPU; only needed to type the arguments
     from pydantic import BaseModel

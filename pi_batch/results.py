@@ -7,12 +7,11 @@ Schema of `BatchResult`; field names here are the keys of run.json.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import Usage
-from pi_batch.values import dataclass
 
 SCHEMA_VERSION = 1
 

@@ -9,9 +9,8 @@ import base64
 import html
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
-
-from pi_batch.values import dataclass
 
 SEPARATORS = " \t\r\n:"
 """What may stand between the characters of wrapped base64 and spaced hexadecimal."""

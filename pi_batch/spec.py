@@ -8,13 +8,12 @@ editor about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pi_batch.results import EffectiveValue, PlannedResult
-from pi_batch.values import dataclass
 
 ToolName = Literal["read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode"]
 Isolation = Literal["clone", "copy", "none"]

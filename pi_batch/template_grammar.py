@@ -8,10 +8,10 @@ no includes, no macros.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pi_batch.template_functions import FILTERS, METHODS, TESTS
-from pi_batch.values import dataclass
 from pi_batch.wording import listed, nearest, quoted
 
 if TYPE_CHECKING:  # 70 ms of CPU, only for templates

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pi_batch.errors import TemplateError
@@ -26,7 +26,6 @@ from pi_batch.template_code import check_template, compile_template
 from pi_batch.template_functions import MAX_CHARS, MAX_ROUNDS, as_text, environment
 from pi_batch.template_grammar import Names, TemplateProblem
 from pi_batch.template_places import hide_lengths, refusal, show_lengths
-from pi_batch.values import dataclass
 from pi_batch.wording import quoted
 
 MARKERS: Final = ("{{", "{%", "{#")

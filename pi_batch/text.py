@@ -10,8 +10,7 @@ Source: ECMA-48 (5th edition), and the control sequences that xterm documents.
 from __future__ import annotations
 
 import re
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024

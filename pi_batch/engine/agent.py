@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from pi_batch.budget import BudgetExhausted, Need, Reservation
 from pi_batch.engine.context import gate
@@ -37,7 +38,6 @@ from pi_batch.messages import (
 )
 from pi_batch.protocols import ModelRequest, SessionLog
 from pi_batch.results import AgentStop, RunError
-from pi_batch.values import dataclass
 
 MAX_CUT_REPLIES = 3
 """Replies in a row that the output limit cut in the middle of a call, before the run is given up."""

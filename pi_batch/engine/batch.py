@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from pi_batch import __version__
@@ -16,7 +17,6 @@ from pi_batch.protocols import Clock, Sink
 from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.spec import Plan, PlannedTask
 from pi_batch.times import iso_utc
-from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

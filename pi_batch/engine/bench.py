@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from pi_batch.protocols import CheckContext, Clock, Judgement, Sandbox, Verifier
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.spec import Check, TaskSpec
 from pi_batch.text import one_line
-from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pi_batch.engine.bench import JudgeParts
 from pi_batch.harness import Protection, effective_protect, protection
 from pi_batch.protocols import Changes
 from pi_batch.runners import is_test_file, may_run_tests
 from pi_batch.spec import TaskSpec
-from pi_batch.values import dataclass
 
 MAX_NAMED = 3
 

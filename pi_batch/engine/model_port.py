@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pi_batch.engine.limiter import Limiter
 from pi_batch.messages import Usage
 from pi_batch.protocols import Provider
-from pi_batch.values import dataclass
 
 DEFAULT_MAX_OUTPUT_TOKENS = 16_384
 """Output wished for where neither the model nor the user names a cap."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Literal
 
 from pi_batch.messages import ToolCall, ToolResultMessage
-from pi_batch.values import dataclass
 
 WARN_AT = 3
 STOP_AT = 5

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pi_batch.budget import Ledger, Need, Reservation
 from pi_batch.engine.estimate import estimate_reply_tokens, text_tokens
@@ -21,7 +21,6 @@ from pi_batch.errors import ProviderError
 from pi_batch.events import MessageEnd, MessageStart, MessageUpdate, RetryScheduled, Warned
 from pi_batch.messages import AssistantMessage, StopReason, Usage
 from pi_batch.protocols import Clock, Delta, ModelRequest
-from pi_batch.values import dataclass
 
 SHAKY_KINDS = ("bad_response", "stream_interrupted")
 """Answers without sense or end: tried again at most twice."""

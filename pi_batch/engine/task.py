@@ -14,7 +14,7 @@ import shutil
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,6 @@ from pi_batch.protocols import Changes, Clock, Sandbox, SessionLog, Tool, Worksp
 from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
 from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
-from pi_batch.values import dataclass
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import difflib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from math import isinf
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +24,6 @@ from pi_batch.events import Event, ToolExecutionEnd, ToolExecutionStart, ToolExe
 from pi_batch.messages import TextBlock, ToolCall, ToolResultMessage
 from pi_batch.protocols import Clock, OutputFile, Sandbox, Tool, ToolOutput
 from pi_batch.results import PermissionDenial
-from pi_batch.values import dataclass
 
 Emit = Callable[[Event], None]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -36,7 +36,6 @@ from pi_batch.protocols import Changes, CheckContext, Judgement, Verifier
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.spec import Check
 from pi_batch.text import one_line
-from pi_batch.values import dataclass
 
 __all__ = ["Judge", "JudgeParts", "Verdict"]
 

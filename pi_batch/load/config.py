@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -18,7 +18,6 @@ from pi_batch.load.rules import NOT_AVAILABLE, RESERVED, model_name
 from pi_batch.load.scalars import as_integer, as_number
 from pi_batch.load.yaml import read_file
 from pi_batch.spec import SandboxName
-from pi_batch.values import dataclass
 from pi_batch.wording import listed, nearest, printable, quoted
 
 CONFIG_FILE: Final = ".pi-batch.toml"

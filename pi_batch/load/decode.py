@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
@@ -17,7 +18,6 @@ from pi_batch.load.nodes import Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
 from pi_batch.load.scalars import as_boolean, as_integer, as_number, core_value
 from pi_batch.spec import SpecModel
-from pi_batch.values import dataclass
 from pi_batch.wording import listed, nearest
 
 Rule = Callable[[Any], str | None]

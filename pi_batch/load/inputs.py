@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ from pi_batch.load.problems import Problems
 from pi_batch.load.task import LoadedTask
 from pi_batch.spec import InputSpec
 from pi_batch.templates import Command
-from pi_batch.values import dataclass
 from pi_batch.wording import listed, nearest, quoted
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
 from pi_batch.load.rules import model_name
-from pi_batch.values import dataclass
 from pi_batch.wording import quoted
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, assert_never
 
-from pi_batch.values import dataclass
 from pi_batch.wording import quoted
 
 Style = Literal["plain", "quoted", "literal", "folded", "refused"]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_batch.load.config import Config
-from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

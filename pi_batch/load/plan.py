@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -26,7 +27,6 @@ from pi_batch.load.task import LoadedTask
 from pi_batch.results import EffectiveValue, PlannedResult
 from pi_batch.spec import Plan, PlannedTask, SuiteBudgetSpec, TaskSpec, WorkspaceSpec
 from pi_batch.templates import Values
-from pi_batch.values import dataclass
 from pi_batch.wording import listed, nearest, quoted
 
 MAX_RESULTS: Final = 10_000

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pi_batch.errors import SpecError, SpecProblem
 from pi_batch.load.nodes import Node, Step, Steps
-from pi_batch.values import dataclass
 from pi_batch.wording import QUOTED_CHARS, printable
 
 

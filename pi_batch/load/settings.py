@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pi_batch.load.config import Config, environment_config, sandbox_name
@@ -14,7 +15,6 @@ from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask
 from pi_batch.results import EffectiveValue
 from pi_batch.spec import BudgetSpec, TaskSpec
-from pi_batch.values import dataclass
 
 DEFAULT_JOBS: Final = 1
 _BUDGET_OPTIONS: Final = {

@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -18,7 +18,6 @@ from pi_batch.load.problems import Problems, Where
 from pi_batch.load.task import LoadedTask, check_defaults, load_task
 from pi_batch.load.yaml import read_yaml
 from pi_batch.spec import SuiteSpec, TaskSpec
-from pi_batch.values import dataclass
 from pi_batch.wording import nearest, quoted
 
 SUFFIXES: Final = (".yaml", ".yml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pi_batch.load.decode import INVALID, Decoding, decode_model
 from pi_batch.load.input_types import INPUT_NAME, from_node
@@ -12,7 +13,6 @@ from pi_batch.load.rules import HINTS, NODE_RULES, RULES
 from pi_batch.load.shorthands import written_out
 from pi_batch.load.template_fields import check_templates
 from pi_batch.spec import InputSpec, TaskSpec
-from pi_batch.values import dataclass
 from pi_batch.wording import quoted
 
 WHOLE: frozenset[Steps] = frozenset({("output", "schema"), ("system",), ("mcp",), ("only_if",)})

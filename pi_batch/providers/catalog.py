@@ -7,7 +7,7 @@ A service is data: its wire, its address, where its key is, its habits. `endpoin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -24,7 +24,6 @@ from pi_batch.providers.endpoint import (
     proxy_for,
 )
 from pi_batch.providers.models import DEFAULT_OUTPUT_TOKENS, ModelFacts, model_facts
-from pi_batch.values import dataclass
 
 Api = Literal["openai-chat", "anthropic"]
 KeyState = Literal["set", "missing", "not needed"]

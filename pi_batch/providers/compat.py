@@ -6,11 +6,9 @@ Nothing asks for a service's name or address elsewhere: the encoders and decoder
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
-
-from pi_batch.values import dataclass
 
 OutputCapField = Literal["max_tokens", "max_completion_tokens", "by_model"]
 ReasoningBack = Literal["never", "calls", "details"]

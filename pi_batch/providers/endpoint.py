@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from pi_batch.errors import UsageError
-from pi_batch.values import dataclass
 
 Auth = Literal["bearer", "x-api-key"]
 

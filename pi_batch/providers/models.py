@@ -10,10 +10,9 @@ https://developers.openai.com/api/docs/models, https://models.dev.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-
-from pi_batch.values import dataclass
 
 Level = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 LEVELS: tuple[Level, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")

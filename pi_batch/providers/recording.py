@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from pi_batch.messages import (
     UserMessage,
 )
 from pi_batch.session import Entry, SessionFile, active_branch, messages, read_session
-from pi_batch.values import dataclass
 
 NOT_REPLIES = frozenset({"error", "aborted"})
 """How a recorded message ended that is no reply: the request was made again, or given up."""

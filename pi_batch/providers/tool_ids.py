@@ -11,8 +11,7 @@ import os
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass
 
 _BAD = re.compile(r"[^A-Za-z0-9_-]")
 

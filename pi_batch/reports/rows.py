@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from pi_batch.result_words import outcome_word
 from pi_batch.results import BatchResult, PlannedResult, RunResult
-from pi_batch.values import dataclass
 
 ReadLog = Callable[[str], str]
 """The end of a log, given its path relative to run.json; empty where there is none."""

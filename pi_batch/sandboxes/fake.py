@@ -8,11 +8,10 @@ import itertools
 import os
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pi_batch.errors import SandboxError
 from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
-from pi_batch.values import dataclass
 
 MAX_LINKS = 40
 """In one path, as on Linux."""

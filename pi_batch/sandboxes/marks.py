@@ -17,10 +17,10 @@ import functools
 import os
 import secrets
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.sandboxes.processes import has_proc
-from pi_batch.values import dataclass
 
 TASK_VARIABLE = "PI_BATCH_TASK"
 CALL_VARIABLE = "PI_BATCH_CALL"

@@ -6,9 +6,8 @@ import contextlib
 import functools
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-
-from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pi_batch.errors import UsageError
 from pi_batch.jsonl import decode_line
 from pi_batch.messages import JsonObject
-from pi_batch.values import dataclass
 
 SESSION_VERSION = 3
 MAX_SESSION_BYTES = 512 * 1024 * 1024

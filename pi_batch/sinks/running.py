@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pi_batch.encoders import plain_line
@@ -36,7 +36,6 @@ from pi_batch.events import (
 )
 from pi_batch.result_words import dollars
 from pi_batch.results import BudgetAmounts
-from pi_batch.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from pi_batch.protocols import OutputFile
 from pi_batch.text import Truncated, readable, truncate_tail
 from pi_batch.tools.wording import count_of, size_of
-from pi_batch.values import dataclass
 
 HELD_BYTES = 1024 * 1024
 """What is kept in memory, and at most given to a script."""

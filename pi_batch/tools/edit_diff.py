@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass
 
 CONTEXT_LINES = 3
 MAX_SPANS = 200

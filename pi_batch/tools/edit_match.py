@@ -13,8 +13,7 @@ import codecs
 import itertools
 import re
 from collections.abc import Iterator
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass
 
 MAX_PLACES = 1000
 """Counted no further when all that matters is that there is more than one."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

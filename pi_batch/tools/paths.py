@@ -6,11 +6,11 @@ import difflib
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from posixpath import basename, dirname, relpath
 
 from pi_batch.errors import ToolError
 from pi_batch.protocols import FileStat, ToolContext
-from pi_batch.values import dataclass
 
 MAX_NAMES = 5000
 """Directory entries looked at for a near name."""

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Literal
-
-from pi_batch.values import dataclass
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024

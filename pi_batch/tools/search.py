@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +14,6 @@ from pi_batch.protocols import ToolContext
 from pi_batch.spec import PathRules
 from pi_batch.tools.paths import no_such_file, printable, said_of, workspace_path
 from pi_batch.tools.wording import count_of, size_of
-from pi_batch.values import dataclass
 
 MAX_SEARCH_S = 60.0
 MAX_FILE_BYTES = 100 * 1024 * 1024

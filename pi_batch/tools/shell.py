@@ -6,13 +6,13 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from pi_batch.errors import ToolError
 from pi_batch.protocols import Completed, ToolContext
 from pi_batch.tools import shell_state
 from pi_batch.tools.shell_state import MAX_STATE_BYTES, Saved, ShellState
 from pi_batch.tools.wording import size_of
-from pi_batch.values import dataclass
 
 MAX_ARGUMENT_BYTES = 100_000
 """Longer commands go by file: Linux takes no argument over 128 KiB."""

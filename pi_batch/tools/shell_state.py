@@ -12,9 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import field
-
-from pi_batch.values import dataclass
+from dataclasses import dataclass, field
 
 MAX_STATE_BYTES = 4 * 1024 * 1024
 """What is larger is not kept: every call would write it and read it back."""

@@ -11,6 +11,7 @@ import asyncio
 import secrets
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from pi_batch.errors import VerificationError
 from pi_batch.harness import is_lifted
@@ -27,7 +28,6 @@ from pi_batch.runners import (
 )
 from pi_batch.spec import Check
 from pi_batch.text import one_line
-from pi_batch.values import dataclass
 from pi_batch.verifiers.comparison import combined, problems, totals
 from pi_batch.verifiers.evidence import RUNNERS, Collector
 from pi_batch.verifiers.go_flags import with_names

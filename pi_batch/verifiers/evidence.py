@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pi_batch.protocols import TestEvidence
-from pi_batch.values import dataclass
 
 MAX_LINE_BYTES = 64 * 1024
 MAX_LINES = 100_000

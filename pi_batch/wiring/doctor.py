@@ -8,12 +8,12 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pi_batch import __version__
 from pi_batch.load.config import load_config
-from pi_batch.values import dataclass
 from pi_batch.wiring.surroundings import Surroundings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from pi_batch.errors import ProviderError, UsageError
 from pi_batch.messages import Usage
 from pi_batch.protocols import Provider
 from pi_batch.spec import PlannedTask
-from pi_batch.values import dataclass
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
 

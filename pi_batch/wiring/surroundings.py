@@ -6,12 +6,11 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_batch.errors import UsageError
 from pi_batch.redact import Masker, secret_values
-from pi_batch.values import dataclass
 
 
 class SystemClock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from pi_batch.redact import Masker
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
 from pi_batch.tools.declare import declaration, parse_arguments
-from pi_batch.values import dataclass
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 from pi_batch.workspaces.git import Git, Place
 from pi_batch.workspaces.layout import common_directory, repository_of
 

@@ -6,10 +6,9 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import Checkpoint
 from pi_batch.workspaces.links import portable_target
 from pi_batch.workspaces.objects import copy_file

@@ -19,10 +19,10 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 
 MINIMUM_VERSION = (2, 31)
 TIMEOUT_S = 600.0

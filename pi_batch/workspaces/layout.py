@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import Checkpoint
 from pi_batch.workspaces.objects import copy_file, gather_objects
 

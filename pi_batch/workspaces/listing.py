@@ -10,11 +10,10 @@ Names are bytes, relative to the top, NUL-separated on the way: any byte but `/`
 from __future__ import annotations
 
 import os
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 from pi_batch.workspaces.git import Git, Place
 from pi_batch.workspaces.layout import repository_of
 from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product, without_environments

@@ -15,11 +15,11 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import Checkpoint
 
 _PACK_SUFFIXES = (".pack", ".idx", ".rev", ".promisor")

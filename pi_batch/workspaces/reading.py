@@ -11,10 +11,9 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import Checkpoint
 from pi_batch.workspaces.objects import ChangedWhileRead, ObjectStore, chunks_of
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import LogWriteError, WorkspaceError
 from pi_batch.files import write_atomic
-from pi_batch.values import dataclass
 
 _FILE = "workspace.json"
 _VERSION = 1

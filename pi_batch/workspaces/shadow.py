@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.results import ChangedFile
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.differences import parse_changed_files
 from pi_batch.workspaces.git import Git, GitTimeout, Place

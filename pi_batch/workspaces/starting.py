@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout
 from pi_batch.workspaces.git import Git

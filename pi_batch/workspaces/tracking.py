@@ -6,11 +6,11 @@ import os
 import posixpath
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pi_batch.protocols import Changes
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.git import Place
 from pi_batch.workspaces.links import inner_target, links_back, with_portable_links

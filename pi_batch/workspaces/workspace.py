@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.protocols import Changes, CleanCopy
-from pi_batch.values import dataclass
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.git import Git, find_git
 from pi_batch.workspaces.listing import IgnoreRules
