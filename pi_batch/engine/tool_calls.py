@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import difflib
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -60,6 +61,8 @@ class Door:
     clock: Clock
     locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     """One per real path that is written."""
+    outputs: Counter[str] = field(default_factory=Counter)
+    """How many files in outputs/ were named after a call's id: services use ids again."""
 
     async def execute(self, call: ToolCall, parent_id: str | None = None) -> tuple[ToolResultMessage, Any]:
         """Carry one call out, or refuse it; the result message and the value for scripts."""
@@ -194,9 +197,9 @@ class CallContext:
 
     def open_output(self, suffix: str) -> OutputFile:
         """A new file in outputs/, named after this call."""
-        self._count += 1
         name = "".join(char if char.isalnum() or char in "-_" else "_" for char in self.call_id)[:80]
-        return self._door.open_output(f"{name}-{self._count}{suffix}")
+        self._door.outputs[name] += 1
+        return self._door.open_output(f"{name}-{self._door.outputs[name]}{suffix}")
 
     async def resolve(self, path: str, *, for_writing: bool) -> str:
         """A model's path as an absolute real path inside the workspace, or for reading in outputs/.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from pi_batch.engine.tool_calls import with_note
 from pi_batch.errors import ToolError
 from pi_batch.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
 from pi_batch.messages import ImageBlock, TextBlock, ToolCall, ToolResultMessage
-from pi_batch.protocols import ToolContext, ToolOutput
+from pi_batch.outputs import MaskedOutput
+from pi_batch.protocols import OutputFile, ToolContext, ToolOutput
+from pi_batch.redact import Masker
 from pi_batch.results import BudgetAmounts
 from tests.engine.fakes import Arguments, DenyPaths, FakeTool, Fixture, call, make_door
 
@@ -232,3 +235,20 @@ async def test_a_refused_call_has_start_and_end() -> None:
 def test_a_note_is_added_at_the_end() -> None:
     result = with_note(ToolResultMessage("1", "echo", (TextBlock("a"),)), "note")
     assert result.text == "a\nnote"
+
+
+async def test_output_files_of_calls_that_share_an_id_are_different_ones() -> None:
+    """Services number their calls anew in every reply; ids that differ may look alike as file names."""
+    named: list[str] = []
+
+    def open_output(name: str) -> OutputFile:
+        named.append(name)
+        return MaskedOutput(Path(name), Masker(()).stream())
+
+    def run_tool(_arguments: Any, context: ToolContext) -> str:
+        return context.open_output(".txt").path
+
+    fixture = make_door(FakeTool("loud", run_tool), open_output=open_output)
+    for call_id in ("call_0", "call_0", "call/0", "call_1"):
+        await run(fixture, call("loud", call_id))
+    assert named == ["call_0-1.txt", "call_0-2.txt", "call_0-3.txt", "call_1-1.txt"]
