@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from pi_batch.harness import is_lifted
 from pi_batch.protocols import Changes, Judgement, TestEvidence
 from pi_batch.results import ChangedFile
 from pi_batch.runners import is_test_file, is_test_path, unseen_test_runs
-from pi_batch.values import dataclass
 from pi_batch.verifiers.comparison import base_name, file_of, is_changed, is_named, listed, own_name
 
 MAX_FILES = 3
