@@ -20,6 +20,8 @@ from pi_batch.session import active_branch, messages, read_session
 from tests.builtins import NAMES, ROOT, pi_batch, put, repository, run
 from tests.cases.turns import bash, edit, say, turn, write_session
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples"
 DIRECTORIES = tuple(sorted(path for path in EXAMPLES.iterdir() if path.is_dir()))
 CHANGED = {

@@ -11,9 +11,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.rows import Row, Want, bad, check_rows, ok, row
 from tests.cases.turns import bash, turn
+
+pytestmark = pytest.mark.slow
 
 
 def gone(*durations: str) -> str:

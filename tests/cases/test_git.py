@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import BASE, Project, Ran
 from tests.cases.turns import bash, turn, write
+
+pytestmark = pytest.mark.slow
 
 MADE = turn(write("made.txt", "made\n"))
 

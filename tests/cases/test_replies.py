@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.turns import bash, broken, call, say, turn, write
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_call_that_is_no_json_is_told_so_and_its_siblings_run(project: Project) -> None:

@@ -6,8 +6,12 @@ import base64
 import json
 from urllib.parse import quote
 
+import pytest
+
 from tests.cases.project import BASE, Project, Ran
 from tests.cases.turns import bash, say, turn, write
+
+pytestmark = pytest.mark.slow
 
 KEYS = {
     "PI_BATCH_TEST_KEY": "pi-batch-key-VALUE",

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.cases.project import Project, Ran
 from tests.cases.turns import say, write_session
+
+pytestmark = pytest.mark.slow
 
 
 def run_text(project: Project, text: str | bytes, *args: str) -> Ran:

@@ -12,6 +12,8 @@ import pytest
 from tests.cases.project import Project
 from tests.cases.turns import bash, say, turn, write
 
+pytestmark = pytest.mark.slow
+
 COMMANDS = (
     r"printf '::set-output name=r::EVIL\n  ::error file=x::EVIL\n::add-mask::e\n##[error]EVIL\n"
     r"\r::warning::EVIL\nabc ##[add-path]EVIL\n'; echo '::stop-commands::EVIL'"

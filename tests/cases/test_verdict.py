@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, call, say, turn, write
+
+pytestmark = pytest.mark.slow
 
 FAILING = {
     "pipe": "sh -c 'echo 1 failed; exit 1' | tee log.txt",  # NousResearch/hermes-agent#87506

@@ -16,6 +16,8 @@ import pytest
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, say, turn, write_session
 
+pytestmark = pytest.mark.slow
+
 STUBBORN = "echo half > part.txt; trap '' TERM INT HUP; touch {started}; sleep 1013.{n}; sleep 1013.{n}"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 

@@ -15,6 +15,8 @@ import pytest
 from tests.cases.project import Project
 from tests.cases.turns import bash, say, turn, write_session
 
+pytestmark = pytest.mark.slow
+
 RUN = "-m pi_batch run task.yaml -m replay/model.jsonl"
 
 

@@ -11,9 +11,7 @@ from pi_batch.protocols import Judgement
 from pi_batch.results import VerificationResult
 
 
-def result(
-    name: str, *, passed: bool = False, log: str | None = None, command: str = "make x"
-) -> Judgement:
+def result(name: str, *, passed: bool = False, log: str | None = None, command: str = "make x") -> Judgement:
     message = "" if passed else f"{name} went wrong"
     return Judgement(VerificationResult(name, command, 1, passed, 0.1, 1, log=log, message=message))
 

@@ -12,6 +12,8 @@ from pi_batch.protocols import Workspace
 from tests.workspaces.conftest import Opener
 from tests.workspaces.repositories import files_of, git, make_repository, shell, write
 
+pytestmark = pytest.mark.slow
+
 START: dict[str, str | bytes] = {
     "src/app.py": "x = 1\n",
     "tests/test_app.py": "assert x == 2\n",
