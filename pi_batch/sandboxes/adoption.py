@@ -74,7 +74,8 @@ class Adoption:
 
         One system call where there is nothing to do.
         """
-        with contextlib.suppress(ChildProcessError):
+        # Another thread may reap a child of its own between two of these calls.
+        with contextlib.suppress(ChildProcessError, ProcessLookupError):
             while (pid := _an_ended_child()) is not None and pid not in self.commands:
                 # What this process started itself is in its session or leads one.
                 if marks.read(pid) is None and os.getsid(pid) in {os.getsid(0), pid}:

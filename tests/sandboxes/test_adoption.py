@@ -9,6 +9,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from pi_batch.sandboxes import marks
 from pi_batch.sandboxes.adoption import ADOPTION, Adoption, has_children
 from pi_batch.sandboxes.marks import Mark
@@ -60,6 +62,22 @@ def test_only_marked_orphans_are_reaped() -> None:
     adoption.reap_ended()
     assert ours.wait() == -15
     marked.returncode = -9
+
+
+def test_a_child_that_another_thread_reaps_in_the_same_moment_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    theirs = subprocess.Popen(["true"])
+    _wait_for_zombies(theirs.pid)
+    session_of = os.getsid
+
+    def session_of_a_reaped_one(pid: int) -> int:
+        theirs.wait()
+        return session_of(pid)
+
+    monkeypatch.setattr(os, "getsid", session_of_a_reaped_one)
+    Adoption().reap_ended()
+    assert theirs.returncode == 0
 
 
 def test_what_another_thread_starts_in_the_same_moment_loses_the_mark_again() -> None:
