@@ -14,6 +14,7 @@ import pytest
 
 from tests.cases.turns import bash, say, turn
 from tests.cli.calling import MODEL, Desk
+from tests.living import living
 
 
 @pytest.mark.parametrize("check", ["true", "printf 'bad \\033[1m\\n'; exit 1"])
@@ -63,7 +64,8 @@ def test_a_run_that_was_killed_can_be_reported(desk: Desk) -> None:
     wait_for(desk.path / "started")
     process.kill()
     process.wait()
-    subprocess.run(["pkill", "-f", "sleep 1012[.]3"], check=False)
+    for left in living("sleep 1012.3"):
+        os.kill(left, signal.SIGKILL)
     assert json.loads((desk.path / "out/run.json").read_bytes())["status"] == "running"
     done = desk.call("report", "out")
     assert done.code == 3
@@ -85,7 +87,7 @@ def wait_for(path: Path, limit_s: float = 20) -> None:
         (b'{"type":"log","version":1}\n{"type":"bat', "holds no run"),
         (b"not json\n", "log"),
         (b'{"type":"log","version":99}\n', "version"),
-        (os.urandom(300), "log"),
+        (b"\x00\xff\x80junk\n" * 20, "log"),
     ],
 )
 def test_what_is_no_log_is_one_line(desk: Desk, content: bytes, complaint: str) -> None:

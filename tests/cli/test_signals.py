@@ -15,6 +15,7 @@ import pytest
 
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, say, turn, write_session
+from tests.living import living
 
 pytestmark = pytest.mark.slow
 
@@ -43,9 +44,9 @@ def started(project: Project, *more: str, **spec: Any) -> Iterator[subprocess.Po
         process.communicate()
 
 
-def nothing_left(project: Project, n: int) -> bool:
+def nothing_left(n: int) -> bool:
     """True when no process of the run lives."""
-    return project.shell(f"pgrep -f 'sleep 1013[.]{n}'", check=False).returncode == 1
+    return not living(f"sleep 1013.{n}")
 
 
 def report(project: Project) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def test_a_signal_ends_the_run_with_everything_on_disk(project: Project, signum:
     assert result["patch"].endswith("changes.partial.patch")
     assert (project.base / "out/junit.xml").read_bytes().count(b"<error") == 1
     assert b"on it" in (project.base / "out" / result["session"]).read_bytes()
-    assert nothing_left(project, int(signum))
+    assert nothing_left(int(signum))
 
 
 def test_a_second_signal_ends_it_now_and_leaves_no_process(project: Project) -> None:
@@ -89,7 +90,7 @@ def test_a_second_signal_ends_it_now_and_leaves_no_process(project: Project) -> 
         process.communicate(timeout=20)
         assert time.monotonic() - sent_s < 1.5
     assert process.returncode == 130
-    assert nothing_left(project, 77)
+    assert nothing_left(77)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_every_phase_can_be_ended(project: Project, phase: dict[str, Any]) -> No
         process.communicate(timeout=5)
     assert process.returncode == 143
     assert report(project)["results"][0]["error"]["kind"] == "cancelled"
-    assert nothing_left(project, 5)
+    assert nothing_left(5)
 
 
 def test_tasks_that_have_not_begun_are_missing_and_not_passed(project: Project) -> None:

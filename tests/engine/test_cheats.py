@@ -293,7 +293,7 @@ async def test_a_replaced_program_of_a_virtual_environment_does_not_reach_the_cl
         workspace={
             "setup": [
                 "mkdir -p .venv/bin && touch .venv/pyvenv.cfg",
-                f"printf '#!/bin/sh\\nexec {BIN}/pytest \"$@\"\\n' > .venv/bin/pytest",
+                f'printf \'#!/bin/sh\\nexec "{BIN}/pytest" "$@"\\n\' > .venv/bin/pytest',
                 "chmod +x .venv/bin/pytest",
             ]
         },

@@ -20,6 +20,7 @@ from pi_batch.workspaces import open_workspace
 from pi_batch.workspaces.fake import FakeWorkspace
 from tests.engine.fakes import MemorySession
 from tests.engine.tasks import Lab, planned, replaced
+from tests.living import living
 
 
 def bash(command: str, call_id: str = "c1") -> ToolCall:
@@ -215,8 +216,7 @@ async def test_no_process_outlives_its_task(tmp_path: Path) -> None:
     script = [calls(bash("setsid sleep 1007.31 >/dev/null 2>&1 & sleep 1007.31 & echo up")), says("done")]
     lab = Lab(tmp_path, {"t": script})
     await lab.run_one()
-    left = await asyncio.create_subprocess_exec("pgrep", "-f", "sleep 1007[.]31")
-    assert await left.wait() == 1
+    assert not living("sleep 1007.31")
 
 
 async def test_the_answer_is_kept_as_text(tmp_path: Path) -> None:

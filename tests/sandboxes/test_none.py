@@ -299,7 +299,7 @@ async def main():
 asyncio.run(main())
 """
     repository = Path(__file__).parents[2]
-    script = f"exec {sys.executable} -c {shlex.quote(inner)}"
+    script = f"exec {shlex.quote(sys.executable)} -c {shlex.quote(inner)}"
     call = asyncio.create_task(run(sandbox, script, cwd=str(repository)))
     await until(lambda: len(living(f"sleep {n}")) >= 2)
     os.kill(int((tmp_path / "pid").read_text("utf-8")), signal.SIGKILL)

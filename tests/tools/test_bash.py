@@ -392,6 +392,7 @@ async def test_git_that_wants_a_password_fails_by_itself(bash: Session, closed_s
     assert time.monotonic() - start < 10
 
 
+@pytest.mark.skipif(not os.path.ismount("/dev/pts"), reason="no terminals can be had here")
 async def test_there_is_no_terminal_even_where_the_program_runs_on_one(tmp_path: Path) -> None:
     """Runs the tool under a terminal of its own, and has a command ask that terminal."""
     script = f"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -127,7 +128,7 @@ async def test_the_log_is_readable_and_masked(tmp_path: Path) -> None:
 async def test_a_check_that_prints_45_megabytes_keeps_head_and_tail_in_little_memory(tmp_path: Path) -> None:
     before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     line = "import sys; [sys.stdout.write('log line\\n' * 1000) for _ in range(5000)]"
-    run = f'{sys.executable} -c "{line}"; echo THE-END; exit 1'  # camunda/camunda#9959
+    run = f'{shlex.quote(sys.executable)} -c "{line}"; echo THE-END; exit 1'  # camunda/camunda#9959
     result = (await judged(tmp_path, run)).result
     assert result.exit_code == 1
     text = log_of(tmp_path)
