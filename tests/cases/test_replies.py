@@ -9,6 +9,8 @@ import pytest
 from tests.cases.project import Project
 from tests.cases.turns import bash, broken, call, say, turn, write
 from tests.living import living
+from tests.session.files import call as call_block
+from tests.session.files import chain, reply
 
 pytestmark = pytest.mark.slow
 
@@ -158,6 +160,25 @@ def test_wall_time_ends_a_running_tool(project: Project) -> None:
     assert ran.result["stop"] == "max_wall_time"
     assert ran.duration_s < 15
     assert not living("sleep 1011.1")
+
+
+def test_calls_of_one_id_have_results_and_files_of_their_own(project: Project) -> None:
+    """Some services number their calls anew in every reply, or give no number at all."""
+    same = [call_block("call_0", command=f"seq {first} 99999") for first in (10, 20)]
+    none = [{"type": "toolCall", "name": "bash", "arguments": {"command": "echo no-id"}}]
+    replies = [
+        reply("1", None, *same),
+        reply("2", None, same[0]),
+        reply("3", None, *none),
+        reply("4", None, "done"),
+    ]
+    chain(project.base / "model.jsonl", *replies)
+    path = project.write_spec()
+    ran = project.start("run", path.name, "-m", "replay/model.jsonl")
+    assert ran.exit_code == 0
+    assert [m["content"][0]["text"] for m in ran.messages if m["role"] == "toolResult"][-1] == "no-id"
+    kept = sorted(path.read_bytes()[:2] for path in ran.files() if "outputs" in path.parts)
+    assert kept == [b"10", b"10", b"20"]
 
 
 def test_a_recording_that_ends_early_is_an_error_of_its_own(project: Project) -> None:

@@ -96,6 +96,16 @@ IN_GIT = (
 )
 
 
+def test_a_pattern_is_judged_where_there_is_nothing_to_search(project: Project) -> None:
+    check_rows(
+        project,
+        [
+            row("a bad one", call("grep", pattern="call("), bad(like="group|parse|pattern")),
+            row("a good one", call("grep", pattern="call"), ok(like="no match")),
+        ],
+    )
+
+
 def test_a_search_finds_what_is_there(project: Project) -> None:
     check_rows(project, ROWS)
 
