@@ -23,15 +23,18 @@ UPDATE_EVERY_S = 0.25
 class BashArguments(ToolArguments):
     """What bash takes."""
 
-    command: str = Field(min_length=1, validation_alias=AliasChoices("command", "cmd"))
-    """The command line or script."""
+    command: str = Field(
+        min_length=1,
+        validation_alias=AliasChoices("command", "cmd"),
+        description="The command line or script.",
+    )
     timeout_s: float = Field(
         default=DEFAULT_TIMEOUT_S,
         gt=0,
         le=MAX_TIMEOUT_S,
         validation_alias=AliasChoices("timeout_s", "timeout"),
+        description="Seconds until the command and everything that it started is ended.",
     )
-    """Seconds until the command and everything that it started is ended."""
 
     @field_validator("command")
     @classmethod

@@ -19,28 +19,39 @@ ALL_SPELLINGS = AliasChoices("replace_all", "replaceAll", "all")
 class Change(ToolArguments):
     """One replacement."""
 
-    old_string: str = Field(validation_alias=OLD_SPELLINGS)
-    """Exact text to replace; must stand in the file exactly once."""
-    new_string: str = Field(validation_alias=NEW_SPELLINGS)
-    """Text to put in its place."""
-    replace_all: bool = Field(default=False, validation_alias=ALL_SPELLINGS)
-    """Replace every place instead."""
+    old_string: str = Field(
+        validation_alias=OLD_SPELLINGS,
+        description="Exact text to replace; must stand in the file exactly once.",
+    )
+    new_string: str = Field(validation_alias=NEW_SPELLINGS, description="Text to put in its place.")
+    replace_all: bool = Field(
+        default=False, validation_alias=ALL_SPELLINGS, description="Replace every place instead."
+    )
 
 
 class EditArguments(ToolArguments):
     """What edit takes: one replacement, or a list of them."""
 
-    path: str = Field(validation_alias=PATH_SPELLINGS)
-    """File to edit, relative to the workspace or absolute."""
-    old_string: str | None = Field(default=None, validation_alias=OLD_SPELLINGS)
-    """Exact text to replace, line breaks and indentation included; must stand in the file exactly once."""
-    new_string: str | None = Field(default=None, validation_alias=NEW_SPELLINGS)
-    """Text to put in its place."""
-    replace_all: bool = Field(default=False, validation_alias=ALL_SPELLINGS)
-    """Replace every place of old_string."""
-    edits: tuple[Change, ...] | None = None
-    """Several replacements at once, instead of old_string and new_string. Each is matched against the file
-    as it is now; they must not overlap. All are made or none."""
+    path: str = Field(
+        validation_alias=PATH_SPELLINGS, description="File to edit, relative to the workspace or absolute."
+    )
+    old_string: str | None = Field(
+        default=None,
+        validation_alias=OLD_SPELLINGS,
+        description="Exact text to replace, line breaks and indentation included; must stand in the file "
+        "exactly once.",
+    )
+    new_string: str | None = Field(
+        default=None, validation_alias=NEW_SPELLINGS, description="Text to put in its place."
+    )
+    replace_all: bool = Field(
+        default=False, validation_alias=ALL_SPELLINGS, description="Replace every place of old_string."
+    )
+    edits: tuple[Change, ...] | None = Field(
+        default=None,
+        description="Several replacements at once, instead of old_string and new_string. Each is matched "
+        "against the file as it is now; they must not overlap. All are made or none.",
+    )
 
     @field_validator("edits", mode="before")
     @classmethod

@@ -20,12 +20,16 @@ DEFAULT_LIMIT = 1000
 class FindArguments(ToolArguments):
     """What find takes."""
 
-    pattern: str = Field(validation_alias=AliasChoices("pattern", "glob", "name", "query"))
-    """Glob: *.py looks at names, src/**/*.ts (with a slash) at paths; {a,b} and [abc] work."""
-    path: str = Field(default=".", validation_alias=PATH_SPELLINGS)
-    """Directory to search."""
-    limit: Limit = Field(default=DEFAULT_LIMIT, validation_alias=AliasChoices("limit", "max_results"))
-    """Most files to give."""
+    pattern: str = Field(
+        validation_alias=AliasChoices("pattern", "glob", "name", "query"),
+        description="Glob: *.py looks at names, src/**/*.ts (with a slash) at paths; {a,b} and [abc] work.",
+    )
+    path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to search.")
+    limit: Limit = Field(
+        default=DEFAULT_LIMIT,
+        validation_alias=AliasChoices("limit", "max_results"),
+        description="Most files to give.",
+    )
 
 
 class Find:

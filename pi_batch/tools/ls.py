@@ -27,10 +27,12 @@ MAX_IGNORE_FILE_BYTES = 1024 * 1024
 class LsArguments(ToolArguments):
     """What ls takes."""
 
-    path: str = Field(default=".", validation_alias=PATH_SPELLINGS)
-    """Directory to list."""
-    limit: Limit = Field(default=DEFAULT_LIMIT, validation_alias=AliasChoices("limit", "max_entries"))
-    """Most entries to give."""
+    path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to list.")
+    limit: Limit = Field(
+        default=DEFAULT_LIMIT,
+        validation_alias=AliasChoices("limit", "max_entries"),
+        description="Most entries to give.",
+    )
 
 
 class Ls:

@@ -48,16 +48,19 @@ _BINARY_KINDS = (
 class ReadArguments(ToolArguments):
     """What read takes."""
 
-    path: str = Field(validation_alias=PATH_SPELLINGS)
-    """File to read, relative to the workspace or absolute."""
+    path: str = Field(
+        validation_alias=PATH_SPELLINGS, description="File to read, relative to the workspace or absolute."
+    )
     offset: LineNumber | None = Field(
-        default=None, validation_alias=AliasChoices("offset", "start_line", "line", "startLine")
+        default=None,
+        validation_alias=AliasChoices("offset", "start_line", "line", "startLine"),
+        description="Line to start at, from 1.",
     )
-    """Line to start at, from 1."""
     limit: Limit | None = Field(
-        default=None, validation_alias=AliasChoices("limit", "max_lines", "num_lines", "lines")
+        default=None,
+        validation_alias=AliasChoices("limit", "max_lines", "num_lines", "lines"),
+        description="Most lines to give.",
     )
-    """Most lines to give."""
 
 
 class Read:

@@ -12,8 +12,9 @@ from pi_batch.tools.arguments import ToolArguments
 class ThinkArguments(ToolArguments):
     """What think takes."""
 
-    thought: str = Field(validation_alias=AliasChoices("thought", "thoughts", "text", "content"))
-    """Your reasoning."""
+    thought: str = Field(
+        validation_alias=AliasChoices("thought", "thoughts", "text", "content"), description="Your reasoning."
+    )
 
 
 class Think:

@@ -15,10 +15,13 @@ from pi_batch.tools.wording import count_of
 class WriteArguments(ToolArguments):
     """What write takes."""
 
-    path: str = Field(validation_alias=PATH_SPELLINGS)
-    """File to write, relative to the workspace or absolute."""
-    content: str = Field(validation_alias=AliasChoices("content", "contents", "text", "file_text"))
-    """The whole new content; an empty string empties the file."""
+    path: str = Field(
+        validation_alias=PATH_SPELLINGS, description="File to write, relative to the workspace or absolute."
+    )
+    content: str = Field(
+        validation_alias=AliasChoices("content", "contents", "text", "file_text"),
+        description="The whole new content; an empty string empties the file.",
+    )
 
 
 class Write:

@@ -24,17 +24,16 @@ ALL = tools.make([name for name in tools.TABLE if name != "bash"], PathRules())
 class Inner(ToolArguments):
     """Inside."""
 
-    title: str
-    """A property named like a keyword."""
+    title: str = Field(description="A property named like a keyword.")
     default: int = 3
 
 
 class Arguments(ToolArguments):
     """Not for the model."""
 
-    path: str = Field(validation_alias=AliasChoices("path", "file_path"))
-    """Where.
-    On a second line."""
+    path: str = Field(
+        validation_alias=AliasChoices("path", "file_path"), description="Where.\n    On a second line."
+    )
     count: int | None = None
     line: LineNumber | None = None
     ratio: float = 0.5
