@@ -9,6 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from pydantic import BaseModel
+
+from pi_batch import spec
+from pi_batch.field_texts import field_texts
 from pi_batch.load.rules import NOT_AVAILABLE, RESERVED
 from pi_batch.messages import JsonObject
 from pi_batch.results import BatchResult
@@ -32,7 +36,7 @@ def suite_schema() -> JsonObject:
     definitions = task.pop("$defs")
     properties = task["properties"]
     defaults = {name: field for name, field in properties.items() if name != "id"}
-    schema = SuiteSpec.model_json_schema()
+    schema = _with_texts(SuiteSpec)
     fields = schema["properties"]
     fields["tasks"]["items"] = {"anyOf": [_TEXT, {"$ref": "#/$defs/InlineTask"}]}
     fields["defaults"] = {**_described(fields["defaults"]), **task, "properties": defaults, "required": []}
@@ -63,7 +67,7 @@ def _described(field: JsonObject) -> dict[str, Any]:
 
 def _task() -> dict[str, Any]:
     """A task's schema with shorthands, nothing required."""
-    schema = TaskSpec.model_json_schema()
+    schema = _with_texts(TaskSpec)
     fields, definitions = schema["properties"], schema["$defs"]
     definitions["Check"]["required"] = ["run"]
     fields["verify"] = {
@@ -77,6 +81,19 @@ def _task() -> dict[str, Any]:
     for name in RESERVED:
         _note_reserved(name.removesuffix("[]"), schema)
     schema.pop("required")
+    return schema
+
+
+def _with_texts(model: type[BaseModel]) -> dict[str, Any]:
+    """A model's schema with the text under each of its fields, and of those it is made of."""
+    schema = model.model_json_schema()
+    texts, parts = field_texts(spec), schema["$defs"]
+    for name, part in {model.__name__: schema, **parts}.items():
+        fields = {info.alias or field: field for field, info in getattr(spec, name).model_fields.items()}
+        for key, field in part["properties"].items():
+            text = texts[name][fields[key]]
+            if text != parts.get(field.get("$ref", "").rsplit("/", 1)[-1], {}).get("description"):
+                part["properties"][key] = dict(sorted({**field, "description": text}.items()))
     return schema
 
 

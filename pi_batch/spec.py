@@ -28,7 +28,7 @@ DEFAULT_ENV = ("PATH", "HOME", "LANG")
 class SpecModel(BaseModel):
     """Base of the spec's models: frozen, no unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class InputSpec(SpecModel):
