@@ -11,12 +11,14 @@ from pathlib import Path
 
 from pi_batch.sandboxes.processes import snapshot
 
+NAP = f"1{os.getpid()}"
+"""Seconds to sleep, before the point, that no test in another process sleeps."""
 _NUMBERS = itertools.count(1)
 
 
 def a_nap() -> str:
     """Seconds to sleep that no other test sleeps, in this process or another."""
-    return f"1{os.getpid()}.{next(_NUMBERS)}"
+    return f"{NAP}.{next(_NUMBERS)}"
 
 
 def living(beginning: str) -> list[int]:

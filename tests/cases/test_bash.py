@@ -16,6 +16,7 @@ import pytest
 from tests.cases.project import Project
 from tests.cases.rows import Row, Want, bad, check_rows, ok, row
 from tests.cases.turns import bash, turn
+from tests.living import NAP
 
 pytestmark = pytest.mark.slow
 
@@ -29,21 +30,25 @@ def gone(*durations: str) -> str:
 QUICK = (
     Row(
         "a background child that holds the pipe does not hold the call (anomalyco/opencode#48414)",
-        (bash("sleep 1009.51 & echo front-done"),),
+        (bash(f"sleep {NAP}.51 & echo front-done"),),
         (ok("front-done", max_s=5),),
-        check=gone("1009.51"),
+        check=gone(f"{NAP}.51"),
     ),
     Row(
         "nor does a coprocess, a disowned one, or one in a session of its own",
-        (bash("coproc sleep 1009.52; sleep 1009.53 & disown; setsid -f sleep 1009.54; echo all-started"),),
+        (
+            bash(
+                f"coproc sleep {NAP}.52; sleep {NAP}.53 & disown; setsid -f sleep {NAP}.54; echo all-started"
+            ),
+        ),
         (ok("all-started", max_s=5),),
-        check=gone("1009.52", "1009.53", "1009.54"),
+        check=gone(f"{NAP}.52", f"{NAP}.53", f"{NAP}.54"),
     ),
     Row(
         "nor one that two forks and a closed stdin made a daemon",
-        (bash("( ( exec setsid nohup sleep 1009.55 </dev/null & ) & ); echo parent-left"),),
+        (bash(f"( ( exec setsid nohup sleep {NAP}.55 </dev/null & ) & ); echo parent-left"),),
         (ok("parent-left", max_s=5),),
-        check=gone("1009.55"),
+        check=gone(f"{NAP}.55"),
     ),
     Row(
         "a child that ignores TERM is ended at the time limit (earendil-works/pi#9460)",
@@ -56,21 +61,21 @@ QUICK = (
     ),
     Row(
         "grandchildren end with the call that timed out (anthropics/claude-code#84647)",
-        (bash("sh -c 'sh -c \"sleep 1006.75; true\"; true' | cat", timeout=1),),
+        (bash(f"sh -c 'sh -c \"sleep {NAP}.75; true\"; true' | cat", timeout=1),),
         (bad(like="timed? ?out", max_s=15),),
-        check=gone("1006.75"),
+        check=gone(f"{NAP}.75"),
     ),
     Row(
         "a stopped child too",
-        (bash("sleep 1006.76 & kill -STOP $!; wait", timeout=1),),
+        (bash(f"sleep {NAP}.76 & kill -STOP $!; wait", timeout=1),),
         (bad(like="timed? ?out", max_s=15),),
-        check=gone("1006.76"),
+        check=gone(f"{NAP}.76"),
     ),
     Row(
         "what a timed-out command said before is kept",
-        (bash("echo said-before; sleep 1006.77", timeout=1),),
+        (bash(f"echo said-before; sleep {NAP}.77", timeout=1),),
         (bad("said-before", like="timed? ?out", max_s=15),),
-        check=gone("1006.77"),
+        check=gone(f"{NAP}.77"),
     ),
     row(
         "standard input is at its end (MoonshotAI/kimi-cli#1579)",
@@ -142,9 +147,9 @@ ONE_AFTER_THE_OTHER = (
     ),
     Row(
         "a call that hangs does not lose what was set before",
-        (bash("BEFORE=1"), bash("sleep 1009.56", timeout=0.3), bash("echo before=$BEFORE")),
+        (bash("BEFORE=1"), bash(f"sleep {NAP}.56", timeout=0.3), bash("echo before=$BEFORE")),
         (ok(), bad(), ok("before=1")),
-        check=gone("1009.56"),
+        check=gone(f"{NAP}.56"),
     ),
     Row(
         "readonly, PATH and BASH_ENV of one call do not break the next",

@@ -9,10 +9,11 @@ import pytest
 
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, call, turn, write
+from tests.living import NAP, living
 
 pytestmark = pytest.mark.slow
 
-STRAYS = "setsid -f sleep 1016.1; (sleep 1016.2 &); seq 1 20000"
+STRAYS = f"setsid -f sleep {NAP}.1; (sleep {NAP}.2 &); seq 1 20000"
 
 
 def test_tasks_at_once_do_not_meet(project: Project) -> None:
@@ -20,12 +21,12 @@ def test_tasks_at_once_do_not_meet(project: Project) -> None:
     project.shell(BASE)
     said = turn(
         bash(STRAYS),
-        bash("sleep 1016.3", timeout=0.4),
+        bash(f"sleep {NAP}.3", timeout=0.4),
         call("grep", pattern="base"),
         bash("echo $$ > own.txt; sleep 0.1; cat own.txt"),
         write("made.txt", "x"),
     )
-    spec: dict[str, Any] = {"verify": ["grep -qx x made.txt; sleep 1016.4 & true"]}
+    spec: dict[str, Any] = {"verify": [f"grep -qx x made.txt; sleep {NAP}.4 & true"]}
     specs = {f"t{number:02d}": {**spec, "isolation": ("clone", "copy")[number % 2]} for number in range(40)}
     ran = project.run_all(specs, said, jobs=8)
     reasons = Counter((result["outcome"], result["reason"]) for result in ran.results.values())
@@ -33,7 +34,7 @@ def test_tasks_at_once_do_not_meet(project: Project) -> None:
     assert {tuple(file["path"] for file in result["changed_files"]) for result in ran.results.values()} == {
         ("made.txt", "own.txt")
     }
-    assert project.shell("pgrep -f 'sleep 1016[.]'", check=False).returncode == 1
+    assert not living(f"sleep {NAP}.")
     assert ran.max_rss_mib < 400
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cases.project import Project
 from tests.cases.turns import bash, broken, call, say, turn, write
-from tests.living import living
+from tests.living import NAP, living
 from tests.session.files import call as call_block
 from tests.session.files import chain, reply
 
@@ -156,10 +156,10 @@ def test_every_limit_ends_and_a_green_check_still_counts(project: Project) -> No
 
 
 def test_wall_time_ends_a_running_tool(project: Project) -> None:
-    ran = project.run(turn(bash("sleep 1011.1", timeout=600)), verify=["true"], budget={"wall_s": 1})
+    ran = project.run(turn(bash(f"sleep {NAP}.1", timeout=600)), verify=["true"], budget={"wall_s": 1})
     assert ran.result["stop"] == "max_wall_time"
     assert ran.duration_s < 15
-    assert not living("sleep 1011.1")
+    assert not living(f"sleep {NAP}.1")
 
 
 def test_calls_of_one_id_have_results_and_files_of_their_own(project: Project) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, call, say, turn, write
-from tests.living import living
+from tests.living import NAP, living
 
 pytestmark = pytest.mark.slow
 
@@ -41,18 +41,18 @@ def test_a_check_whose_program_is_missing_cannot_be_judged(project: Project) -> 
 
 
 def test_a_check_that_hangs_fails_and_leaves_nothing(project: Project) -> None:
-    check = {"name": "slow", "run": "sleep 1010.5 & sleep 1010.6", "timeout_s": 1}
+    check = {"name": "slow", "run": f"sleep {NAP}.5 & sleep {NAP}.6", "timeout_s": 1}
     ran = project.run(say("done"), verify=[check])
     assert ran.exit_code == 1
     assert "timed out" in ran.reason or "time" in ran.reason
-    assert not living("sleep 1010.")
+    assert not living(f"sleep {NAP}.")
 
 
 def test_a_check_does_not_wait_for_what_it_left_behind(project: Project) -> None:
-    ran = project.run(say("done"), verify=["sleep 1010.7 & true"])
+    ran = project.run(say("done"), verify=[f"sleep {NAP}.7 & true"])
     assert ran.exit_code == 0
     assert ran.duration_s < 10
-    assert not living("sleep 1010.7")
+    assert not living(f"sleep {NAP}.7")
 
 
 def test_every_check_is_run_and_told(project: Project) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.cases.turns import bash, say, turn
 from tests.cli.calling import MODEL, Desk
-from tests.living import living
+from tests.living import NAP, living
 
 
 @pytest.mark.parametrize("check", ["true", "printf 'bad \\033[1m\\n'; exit 1"])
@@ -58,13 +58,13 @@ def test_a_log_that_ends_early_is_an_error_and_never_a_pass(desk: Desk) -> None:
 
 
 def test_a_run_that_was_killed_can_be_reported(desk: Desk) -> None:
-    desk.record(turn(bash("touch started; sleep 1012.3", timeout=600)), say("done"))
+    desk.record(turn(bash(f"touch started; sleep {NAP}.3", timeout=600)), say("done"))
     words = [sys.executable, "-m", "pi_batch", "run", "task.yaml", *MODEL, "--output", "out"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for(desk.path / "started")
     process.kill()
     process.wait()
-    for left in living("sleep 1012.3"):
+    for left in living(f"sleep {NAP}.3"):
         os.kill(left, signal.SIGKILL)
     assert json.loads((desk.path / "out/run.json").read_bytes())["status"] == "running"
     done = desk.call("report", "out")
@@ -100,7 +100,7 @@ def test_what_is_no_log_is_one_line(desk: Desk, content: bytes, complaint: str) 
 
 
 def test_the_exit_code_of_a_signal_is_kept(desk: Desk) -> None:
-    desk.record(turn(bash("touch started; sleep 1012.4", timeout=600)), say("done"))
+    desk.record(turn(bash(f"touch started; sleep {NAP}.4", timeout=600)), say("done"))
     words = [sys.executable, "-m", "pi_batch", "run", "task.yaml", *MODEL, "--output", "out"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_for(desk.path / "started")

@@ -15,11 +15,13 @@ import pytest
 
 from tests.cases.project import BASE, Project
 from tests.cases.turns import bash, say, turn, write_session
-from tests.living import living
+from tests.living import NAP, living
 
 pytestmark = pytest.mark.slow
 
-STUBBORN = "echo half > part.txt; trap '' TERM INT HUP; touch {started}; sleep 1013.{n}; sleep 1013.{n}"
+STUBBORN = (
+    f"echo half > part.txt; trap '' TERM INT HUP; touch {{started}}; sleep {NAP}.{{n}}; sleep {NAP}.{{n}}"
+)
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
@@ -46,7 +48,7 @@ def started(project: Project, *more: str, **spec: Any) -> Iterator[subprocess.Po
 
 def nothing_left(n: int) -> bool:
     """True when no process of the run lives."""
-    return not living(f"sleep 1013.{n}")
+    return not living(f"sleep {NAP}.{n}")
 
 
 def report(project: Project) -> dict[str, Any]:
@@ -96,9 +98,9 @@ def test_a_second_signal_ends_it_now_and_leaves_no_process(project: Project) -> 
 @pytest.mark.parametrize(
     "phase",
     [
-        pytest.param({"workspace": {"setup": ["touch {}; sleep 1013.5"]}}, id="setup"),
-        pytest.param({"precheck": {"run": "touch {}; sleep 1013.5"}}, id="precheck"),
-        pytest.param({"verify": ["touch {}; sleep 1013.5"]}, id="verify"),
+        pytest.param({"workspace": {"setup": [f"touch {{}}; sleep {NAP}.5"]}}, id="setup"),
+        pytest.param({"precheck": {"run": f"touch {{}}; sleep {NAP}.5"}}, id="precheck"),
+        pytest.param({"verify": [f"touch {{}}; sleep {NAP}.5"]}, id="verify"),
     ],
 )
 def test_every_phase_can_be_ended(project: Project, phase: dict[str, Any]) -> None:
