@@ -75,6 +75,8 @@ class Protection:
 
         New files of an environment are what setup made, and are not worth a word.
         """
+        if not files:
+            return ()
         named, all_of_it = _matcher((*self.harness, *self.spec)), _matcher(self.globs)
         found: set[str] = set()
         for file in files:

@@ -69,7 +69,9 @@ class Judge:
     async def setup(self) -> None:
         """Set the workspace up, before the agent. Raises: SetupError."""
         parts = self._parts
-        failed = await set_up(parts, self._verifiers["command"], task_bench(parts), "", 1)
+        failed = None
+        if parts.spec.workspace.setup:
+            failed = await set_up(parts, self._verifiers["command"], task_bench(parts), "", 1)
         if failed is not None:
             tail = one_line(log_tail(parts.log_dir / f"{failed.name}.log", 1024))
             raise SetupError(f"{failed.name}: {failed.command!r}: {failed.message}; its output ends: {tail}")
@@ -120,7 +122,10 @@ class Judge:
         )
 
     def _look(self) -> Machine:
+        """What decides how checks run, where there are any."""
         parts = self._parts
+        if not parts.spec.verify:
+            return {}
         commands = [check.run for check in parts.spec.verify]
         scratch = str(parts.scratch)
         return look(parts.make_env(scratch), commands, (parts.workspace.path, scratch))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ def load(name: str) -> type[Verifier]:
     return cast("type[Verifier]", getattr(importlib.import_module(module), attribute))
 
 
-def make_all() -> dict[str, Verifier]:
-    """The verifiers that a task's own checks use, by name."""
-    return {name: load(name)() for name in TABLE if name != "fake"}
+class _Made(dict[str, "Verifier"]):
+    """Verifiers by name, each loaded when it is first asked for: most tasks use one of them, or none."""
+
+    def __missing__(self, name: str) -> Verifier:
+        made = self[name] = load(name)()
+        return made
+
+
+def make_all() -> Mapping[str, Verifier]:
+    """The verifiers of one task, by name. Looking one up raises: KeyError for a name not in the table."""
+    return _Made()
