@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.rows import Row, Want, bad, check_rows, ok
 from tests.cases.turns import Call, bash, call, edit, write
+
+pytestmark = pytest.mark.slow
 
 LATIN = b"limit = %d\n# na\xefve caf\xe9\n"
 LOOSE = b"keep \xe2\x80\x94 me   \nhit one   \nhit two\nend   \n"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from junitparser import JUnitXml
 
 from tests.cases.project import Project, Ran
 from tests.cases.turns import say, write_session
+
+pytestmark = pytest.mark.slow
 
 
 def failure_of(ran: Ran) -> tuple[str, str]:

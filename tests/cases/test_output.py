@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.rows import Row, Want, bad, check_rows, ok, row
 from tests.cases.turns import bash, turn
+
+pytestmark = pytest.mark.slow
 
 ROWS = (
     row(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.rows import Row, bad, check_rows, ok
 from tests.cases.turns import call, edit, write
+
+pytestmark = pytest.mark.slow
 
 INSIDE = (
     Row(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.cases.project import Project
 from tests.cases.rows import Row, Want, bad, check_rows, ok, row
 from tests.cases.turns import bash, call, edit
 from tests.tools.pictures import png
+
+pytestmark = pytest.mark.slow
 
 FORM_FEED = b"def a():\n    return 1\n\x0c\ndef b():\n    TARGET = 1\n    return 2\n"
 SEPARATORS = "one\u2028\u2029\x85\x0b\x1c still one\ntwo TARGET2\nthree\n".encode()

@@ -15,6 +15,8 @@ from pi_batch.errors import SetupError, VerificationError
 from pi_batch.events import VerificationEnd
 from tests.engine.judging import FIX, PROJECT, court, make_project, make_spec
 
+pytestmark = pytest.mark.slow
+
 FILES: Mapping[str, str] = {"a.txt": "one\n", "tests/data.txt": "expected\n"}
 
 

@@ -21,6 +21,8 @@ from tests.workspaces.repositories import (
     write,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
