@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 
 from pi_batch.cli.main import cli, show_defect, show_error, show_usage_error
@@ -10,12 +12,15 @@ from pi_batch.standard_streams import finish
 
 READER_LEFT = 141
 """What a shell says of a program that SIGPIPE ended."""
+COLLECT_EVERY = 100_000
+"""New objects between two looks for circles of garbage: after Python's 700, loading alone makes hundreds."""
 
 
 def main() -> None:
     """Run the command line and exit with its documented code."""
     import click
 
+    _spare_cpu()
     try:
         code = cli.main(prog_name="pi-batch", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -38,7 +43,15 @@ def main() -> None:
         finish()
     except PiBatchError as error:
         code = code or show_error(error)
+    gc.freeze()  # or the interpreter looks through all that was loaded once more before it ends: 90 ms
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _spare_cpu() -> None:
+    """Leave out work on the way up that brings nothing."""
+    gc.set_threshold(COLLECT_EVERY, 20, 100)
+    # Plugins of other programs have no business in our validation, and looking for them takes 10 ms.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _written(error: OSError) -> LogWriteError:
