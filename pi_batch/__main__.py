@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 
 from pi_batch.cli.main import cli, show_defect, show_error, show_usage_error
@@ -20,7 +19,7 @@ def main() -> None:
     """Run the command line and exit with its documented code."""
     import click
 
-    _spare_cpu()
+    gc.set_threshold(COLLECT_EVERY, 20, 100)
     try:
         code = cli.main(prog_name="pi-batch", standalone_mode=False)
     except click.exceptions.Exit as stop:
@@ -45,13 +44,6 @@ def main() -> None:
         code = code or show_error(error)
     gc.freeze()  # or the interpreter looks through all that was loaded once more before it ends: 90 ms
     sys.exit(code if isinstance(code, int) else 0)
-
-
-def _spare_cpu() -> None:
-    """Leave out work on the way up that brings nothing."""
-    gc.set_threshold(COLLECT_EVERY, 20, 100)
-    # Plugins of other programs have no business in our validation, and looking for them takes 10 ms.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _written(error: OSError) -> LogWriteError:
