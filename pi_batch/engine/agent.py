@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from pi_batch.budget import BudgetExhausted, Need, Reservation
-from pi_batch.engine.context import gate
+from pi_batch.engine.context import HistoryGate
 from pi_batch.engine.estimate import HistoryEstimate, declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
 from pi_batch.engine.masking import mask_reply
@@ -89,6 +89,7 @@ class Agent:
         self._emit = door.emit
         self._ledger = door.ledger
         self._history: list[Message] = []
+        self._gate = HistoryGate()
         self._estimate = HistoryEstimate(text_tokens(system) + declarations_tokens(declarations))
         self._repeats = RepeatWatch()
         self._notice = LimitNotice(door.ledger)
@@ -149,7 +150,7 @@ class Agent:
 
     async def _ask(self) -> AssistantMessage:
         """One reply, recorded before anything is done with it."""
-        messages = gate(self._history)
+        messages = self._gate(self._history)
         port = self._requester.port
         need = Need(self._estimate.input_tokens(self._history), port.max_output_tokens, port.price_usd)
         before = len(self._history)

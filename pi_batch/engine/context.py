@@ -13,6 +13,7 @@ import binascii
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import is_
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -57,6 +58,37 @@ def gate(messages: Sequence[Message]) -> tuple[Message, ...]:
             case ToolResultMessage() | SystemMessage():
                 continue  # a result without its call; the system prompt travels beside the history
     return tuple(sent)
+
+
+class HistoryGate:
+    """`gate` for a history that grows: what has passed once is only looked at again when it has changed.
+
+    Everything before the last reply is final: results are missing only after it.
+    """
+
+    def __init__(self) -> None:
+        self._final: list[Message] = []
+        """The beginning of the history that was final the last time."""
+        self._passed: tuple[Message, ...] = ()
+        """What of it is sent."""
+
+    def __call__(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """The history as it may be sent."""
+        known = len(self._final)
+        if known > len(messages) or not all(map(is_, self._final, messages)):
+            known, self._passed = 0, ()
+        last = max(_last_reply(messages), known)
+        self._passed += gate(messages[known:last])
+        self._final = [*messages[:last]]
+        return self._passed + gate(messages[last:])
+
+
+def _last_reply(messages: Sequence[Message]) -> int:
+    """The index of the last reply; 0 without one."""
+    replies = (
+        index for index in reversed(range(len(messages))) if isinstance(messages[index], AssistantMessage)
+    )
+    return next(replies, 0)
 
 
 def clean_text(text: str) -> str:

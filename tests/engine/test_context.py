@@ -7,7 +7,7 @@ import base64
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_batch.engine.context import EMPTY_RESULT, LOST_RESULT, clean_text, gate, image_type
+from pi_batch.engine.context import EMPTY_RESULT, LOST_RESULT, HistoryGate, clean_text, gate, image_type
 from pi_batch.messages import (
     AssistantMessage,
     ImageBlock,
@@ -166,6 +166,37 @@ def test_any_history_leaves_paired_and_readable(history: list[Message]) -> None:
                 assert b"\0" not in block.text.encode()
     assert not open_ids
     assert gate(sent) == sent
+
+
+@given(MESSAGES, st.lists(st.integers(0, 12)))
+def test_a_growing_history_passes_as_a_whole_one_does(history: list[Message], lengths: list[int]) -> None:
+    passing = HistoryGate()
+    for length in (*sorted(lengths), *lengths):
+        assert passing(history[:length]) == gate(history[:length])
+
+
+def test_a_history_that_changed_is_looked_at_again() -> None:
+    passing = HistoryGate()
+    for first in ("a", "b"):
+        history: list[Message] = [user_text(first), reply(call("1")), result("1"), reply(TextBlock("x"))]
+        assert passing(history) == tuple(history)
+
+
+def test_what_was_put_right_once_stays_the_same_object() -> None:
+    passing = HistoryGate()
+    history: list[Message] = [user_text("go"), reply(call("1")), user_text("on"), reply(TextBlock("x"))]
+    before = passing(history)
+    after = passing([*history, user_text("again"), reply(TextBlock("y"))])
+    assert all(new is old for new, old in zip(after, before, strict=False))
+
+
+def test_a_result_that_came_late_takes_the_place_of_the_lost_one() -> None:
+    passing = HistoryGate()
+    history: list[Message] = [user_text("go"), reply(call("1"))]
+    assert [message.text for message in passing(history) if isinstance(message, ToolResultMessage)] == [
+        LOST_RESULT
+    ]
+    assert passing([*history, result("1")])[-1] == result("1")
 
 
 def _blocks(message: Message) -> tuple[object, ...]:
