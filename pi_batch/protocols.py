@@ -429,6 +429,9 @@ class Verifier(Protocol):
 class Sink(Protocol):
     """Somewhere the stream goes: a log, a terminal, standard output."""
 
+    takes_live_only: bool
+    """False where live-only events, thousands a reply, are of no use: then they need not come."""
+
     def handle(self, record: Record) -> None:
         """Take one record; never alters it. Raises: LogWriteError."""
         ...

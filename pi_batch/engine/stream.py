@@ -21,25 +21,38 @@ class Stream:
         self.failure: LogWriteError | None = None
         """The first log that could not be written: the run has to end, and loudly."""
         self._sinks = list(sinks)
+        self._live_sinks = [sink for sink in sinks if sink.takes_live_only]
         self._clock = clock
         self._on_failure = on_failure
         self._seq = 0
 
     def emit(self, key: str | None, event: Event) -> None:
         """Send one event; a sink that cannot write is dropped and ends the run."""
-        is_live_only = isinstance(event, LIVE_ONLY)
-        if not is_live_only:
-            self._seq += 1
-        record = Record(None if is_live_only else self._seq, iso_utc(self._clock.time()), key, event)
+        if isinstance(event, LIVE_ONLY):
+            if self._live_sinks:
+                self._hand_out(self._live_sinks, Record(None, self._now(), key, event))
+            return
+        self._seq += 1
+        record = Record(self._seq, self._now(), key, event)
         self.fold.feed(record)
-        for sink in tuple(self._sinks):
+        self._hand_out(self._sinks, record)
+
+    def _now(self) -> str:
+        return iso_utc(self._clock.time())
+
+    def _hand_out(self, sinks: Sequence[Sink], record: Record) -> None:
+        for sink in tuple(sinks):
             try:
                 sink.handle(record)
             except LogWriteError as error:
-                self._sinks.remove(sink)
+                self._drop(sink)
                 if self.failure is None:
                     self.failure = error
                     self._on_failure()
+
+    def _drop(self, failed: Sink) -> None:
+        self._sinks = [sink for sink in self._sinks if sink is not failed]
+        self._live_sinks = [sink for sink in self._live_sinks if sink is not failed]
 
     def close(self) -> None:
         """Flush and release every sink."""

@@ -17,6 +17,8 @@ class EventLog:
     An existing log is continued; a torn last line is set aside in `<file>.torn`, and `warnings` says so.
     """
 
+    takes_live_only = False
+
     def __init__(self, path: Path, *, mask: Masker | None = None) -> None:
         """Open, and write the header of a new log. Raises: LogWriteError."""
         self._mask = None if mask is None or mask.is_empty else mask

@@ -13,6 +13,8 @@ from pi_batch.messages import Message
 class Collected:
     """Every record in order, in memory."""
 
+    takes_live_only = True
+
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.is_closed = False

@@ -63,6 +63,8 @@ class Outlet(io.TextIOBase):
 class Progress:
     """The sink that a person watches."""
 
+    takes_live_only = False
+
     def __init__(
         self,
         stream: TextIO,

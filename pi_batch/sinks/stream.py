@@ -20,6 +20,8 @@ class EventStream:
     is a LogWriteError. The file itself stays open: it belongs to the caller.
     """
 
+    takes_live_only = True
+
     def __init__(self, file: BinaryIO, *, mask: Masker | None = None) -> None:
         self._file = file
         self._mask = None if mask is None or mask.is_empty else mask

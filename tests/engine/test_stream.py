@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pi_batch.engine.stream import Stream
 from pi_batch.errors import LogWriteError
-from pi_batch.events import BatchEnd, BatchStart, MessageUpdate, Record, Warned
+from pi_batch.events import BatchEnd, BatchStart, MessageUpdate, Record, ToolExecutionUpdate, Warned
 from tests.clocks import FakeClock
 
 
 class Kept:
     """A sink that keeps what it is given, or fails after some."""
 
-    def __init__(self, fails_after: int | None = None) -> None:
+    def __init__(self, fails_after: int | None = None, *, takes_live_only: bool = True) -> None:
+        self.takes_live_only = takes_live_only
         self.records: list[Record] = []
         self.is_closed = False
         self._fails_after = fails_after
@@ -37,6 +38,30 @@ def test_live_only_events_carry_no_number_and_leave_no_gap() -> None:
     for event in (start(), MessageUpdate("text", "a"), Warned("b"), BatchEnd("complete", 1.0)):
         stream.emit(None, event)
     assert [record.seq for record in sink.records] == [1, None, 2, 3]
+
+
+def test_live_only_events_go_to_those_who_take_them() -> None:
+    log, terminal = Kept(takes_live_only=False), Kept()
+    stream = Stream([log, terminal], FakeClock(), lambda: None)
+    for event in (start(), MessageUpdate("text", "a"), ToolExecutionUpdate("1", "b"), Warned("c")):
+        stream.emit(None, event)
+    assert [record.event.type for record in log.records] == ["batch_start", "warning"]
+    assert [record.event.type for record in terminal.records] == [
+        "batch_start",
+        "message_update",
+        "tool_execution_update",
+        "warning",
+    ]
+    assert [record.seq for record in log.records] == [1, 2]
+
+
+def test_a_sink_that_fails_at_a_live_only_event_gets_nothing_more() -> None:
+    bad = Kept(fails_after=1)
+    stream = Stream([bad], FakeClock(), lambda: None)
+    for event in (start(), MessageUpdate("text", "a"), MessageUpdate("text", "b"), Warned("c")):
+        stream.emit(None, event)
+    assert len(bad.records) == 1
+    assert stream.failure is not None
 
 
 def test_events_are_dated_in_utc_milliseconds() -> None:
