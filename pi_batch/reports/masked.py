@@ -7,10 +7,31 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pi_batch.redact import Masker
-from pi_batch.results import BatchResult
+from pi_batch.reports.kept import Kept
+from pi_batch.results import BatchResult, PlannedResult, RunResult
 
 CLOSED_FIELDS = frozenset({"outcome", "stop", "status", "kind"})
 """Closed sets of our own words: a secret that happens to be one of them hides nothing here."""
+
+
+class BatchMask:
+    """`masked` for a batch that is shown again after every task: what has not changed is kept."""
+
+    def __init__(self, mask: Masker | None) -> None:
+        self._mask = mask
+        self._results = Kept[RunResult]()
+        self._planned = Kept[PlannedResult]()
+
+    def __call__(self, batch: BatchResult) -> BatchResult:
+        """The same results with every secret value as `***`."""
+        mask = self._mask
+        if mask is None or mask.is_empty:
+            return batch
+        return replace(
+            masked(replace(batch, results=(), planned=()), mask),
+            results=tuple(self._results.each(batch.results, lambda result: _masked(result, mask))),
+            planned=tuple(self._planned.each(batch.planned, lambda planned: _masked(planned, mask))),
+        )
 
 
 def masked(batch: BatchResult, mask: Masker | None) -> BatchResult:

@@ -13,7 +13,7 @@ from pi_batch.protocols import Clock, Report
 from pi_batch.redact import Masker
 from pi_batch.reports import load
 from pi_batch.reports.logs import log_reader
-from pi_batch.reports.masked import masked
+from pi_batch.reports.masked import BatchMask
 from pi_batch.results import BatchResult
 
 QUICK_WRITE_S = 0.1
@@ -38,11 +38,8 @@ class ReportWriter:
         root: Path | None = None,
         mask: Masker | None = None,
     ) -> None:
-        self._run_dir = run_dir
         self._clock = clock
-        self._extra = extra
-        self._root = root
-        self._mask = mask
+        self._files = ReportFiles(run_dir, extra=extra, root=root, mask=mask)
         self._not_before_s = float("-inf")
 
     def write(self, batch: BatchResult) -> None:
@@ -50,10 +47,45 @@ class ReportWriter:
         started_s = self._clock.monotonic()
         if batch.status == "running" and started_s < self._not_before_s:
             return
-        write_run_reports(self._run_dir, batch, self._extra, self._root, self._mask)
+        self._files.write(batch)
         ended_s = self._clock.monotonic()
         took_s = ended_s - started_s
         self._not_before_s = ended_s + (9 * took_s if took_s > QUICK_WRITE_S else 0.0)
+
+
+class ReportFiles:
+    """A run's reports and where they go; what they say of a task is kept while it does not change."""
+
+    def __init__(
+        self,
+        run_dir: Path,
+        *,
+        extra: Mapping[str, Path] | None = None,
+        root: Path | None = None,
+        mask: Masker | None = None,
+    ) -> None:
+        self._run_dir = run_dir
+        self._root = root or Path.cwd()
+        self._targets = [(report, run_dir / file) for file, report in RUN_DIR_FILES.items()]
+        self._targets += list((extra or {}).items())
+        self._masked = BatchMask(mask)
+        self._reports: dict[str, Report] = {}
+
+    def write(self, batch: BatchResult) -> None:
+        """Write every report whole. Raises: LogWriteError."""
+        shown = self._masked(batch)
+        texts: dict[str, bytes] = {}
+        for name, path in self._targets:
+            if batch.status == "running" and _is_stream(path):
+                continue  # what went down a pipe cannot be written anew
+            if name not in texts:
+                texts[name] = self._report(name).render(shown).encode("utf-8")
+            write_report(path, texts[name])
+
+    def _report(self, name: str) -> Report:
+        if name not in self._reports:
+            self._reports[name] = make_report(name, self._run_dir, self._root)
+        return self._reports[name]
 
 
 def write_run_reports(
@@ -69,17 +101,7 @@ def write_run_reports(
     Spec files under `root` (the current directory when left out) are named relative to it in junit.xml.
     Directories of extra files are made. Raises: LogWriteError.
     """
-    targets = [(report, run_dir / file) for file, report in RUN_DIR_FILES.items()]
-    targets += list((extra or {}).items())
-    shown = masked(batch, mask)
-    texts: dict[str, bytes] = {}
-    for name, path in targets:
-        if batch.status == "running" and _is_stream(path):
-            continue  # what went down a pipe cannot be written anew
-        if name not in texts:
-            report = make_report(name, run_dir, root or Path.cwd())
-            texts[name] = report.render(shown).encode("utf-8")
-        write_report(path, texts[name])
+    ReportFiles(run_dir, extra=extra, root=root, mask=mask).write(batch)
 
 
 def make_report(name: str, run_dir: Path, root: Path) -> Report:

@@ -39,6 +39,29 @@ def test_run_json_is_as_it_was_looked_at() -> None:
     assert_golden("run-unfinished.json", Json().render(fold(Stream("a", "b").start("a").agent("a").records)))
 
 
+def plainly(batch: BatchResult) -> str:
+    """What the standard library makes of the whole."""
+    return json.dumps(json_value(batch), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+@given(streams())
+@settings(max_examples=30)
+def test_a_report_that_is_made_again_and_again_is_the_same_as_one_made_at_once(records: list[Record]) -> None:
+    report = Json()
+    for length in range(0, len(records) + 1, 5):
+        batch = fold(records[:length])
+        assert report.render(batch) == plainly(batch)
+        assert report.render(batch) == plainly(batch)
+
+
+def test_a_result_that_changed_is_written_anew() -> None:
+    report, batch = Json(), one_of_everything()
+    report.render(batch)
+    first = replace(batch.results[0], reason="another\none")
+    changed = replace(batch, results=(first, *batch.results[1:]))
+    assert report.render(changed) == plainly(changed)
+
+
 def test_keys_are_the_fields_in_their_order() -> None:
     document = rendered(one_of_everything())
     assert list(document) == [field.name for field in fields(BatchResult)]

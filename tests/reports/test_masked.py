@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pi_batch.redact import Masker
 from pi_batch.reports.json import Json
-from pi_batch.reports.masked import masked
+from pi_batch.reports.masked import BatchMask, masked
 from tests.reports.batches import hostile, one_of_everything
 
 SECRET = "hunter2-hunter2"
@@ -36,3 +36,22 @@ def test_numbers_and_flags_stay() -> None:
     batch = one_of_everything()
     assert masked(batch, Masker([SECRET])) == batch
     assert masked(replace(batch, exit_code=12345678), Masker(["12345678"])).exit_code == 12345678
+
+
+def test_a_batch_shown_again_keeps_what_did_not_change() -> None:
+    mask = Masker([SECRET])
+    again, batch = BatchMask(mask), hostile(f"a {SECRET} b")
+    before = again(batch)
+    assert before == masked(batch, mask)
+    first = replace(batch.results[0], reason=f"now {SECRET}")
+    after = again(replace(batch, results=(first, *batch.results[1:]), warnings=(SECRET,)))
+    assert after.results[0].reason == "now ***"
+    assert after.warnings == ("***",)
+    assert all(new is old for new, old in zip(after.results[1:], before.results[1:], strict=True))
+    assert all(new is old for new, old in zip(after.planned, before.planned, strict=True))
+
+
+def test_without_secrets_the_batch_shown_again_is_the_same_object() -> None:
+    batch = one_of_everything()
+    assert BatchMask(None)(batch) is batch
+    assert BatchMask(Masker([]))(batch) is batch
