@@ -44,6 +44,25 @@ def test_equal_results_give_equal_files() -> None:
     assert JUnit(read_log).render(one_of_everything()) == JUnit(read_log).render(one_of_everything())
 
 
+@given(streams())
+@settings(max_examples=20)
+def test_a_file_that_is_made_again_and_again_is_the_same_as_one_made_at_once(records: list[Record]) -> None:
+    junit = JUnit(read_log)
+    for length in range(0, len(records) + 1, 7):
+        batch = fold(records[:length])
+        assert junit.render(batch) == JUnit(read_log).render(batch)
+        assert junit.render(batch) == JUnit(read_log).render(batch)
+
+
+def test_a_case_is_made_anew_when_its_result_or_its_room_changed() -> None:
+    junit = JUnit()
+    assert "first" in junit.render(failed_with(reason="first"))
+    assert "second" in junit.render(failed_with(reason="second"))
+    few, more = many(2), many(400)
+    assert junit.render(few) == JUnit().render(few)
+    assert junit.render(more) == JUnit().render(more)
+
+
 def test_one_suite_per_spec_or_suite_with_its_cases() -> None:
     root = parsed(one_of_everything())
     suites = {suite.get("name"): [case.get("name") for case in suite] for suite in root}
