@@ -1,0 +1,1 @@
+"""The process that a script runs in: zygote, lock-down, frames, and the host's side of it."""
