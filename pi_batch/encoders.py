@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pi_batch.text import one_line, readable
 
@@ -102,6 +102,35 @@ def workflow_safe(text: str) -> str:
     Source: actions/runner, `ActionCommand.TryParseV2` (trims, then wants `::`) and `TryParse` (`##[`).
     """
     return _COMMAND.sub(r"\1: :", text.replace("##[", "## ["))
+
+
+def workflow_command(name: str, message: str, properties: Mapping[str, str] | None = None) -> str:
+    """A command that GitHub's runner obeys, one line: `::error file=a.py,line=3::message`.
+
+    Foreign text in the message or a property ends neither. Source: actions/toolkit, `command.ts`.
+    """
+    pairs = ((key, value) for key, value in (properties or {}).items() if value)
+    head = ",".join(f"{key}={_command_property(value)}" for key, value in pairs)
+    return f"::{name}{' ' if head else ''}{head}::{_command_message(plain(message))}"
+
+
+def _command_message(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _command_property(text: str) -> str:
+    return _command_message(plain_line(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+def output_entry(name: str, value: str, word: str) -> str:
+    """One entry of GITHUB_OUTPUT in its form for any text.
+
+    `word` ends the value: a random one, that the value must not hold. Raises: ValueError when it does.
+    Source: actions/toolkit, `file-command.ts`.
+    """
+    if word in value or word in name:
+        raise ValueError("the value holds its own end word")
+    return f"{name}<<{word}\n{value}\n{word}\n"
 
 
 # --- sizes ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pi_batch.encoders import workflow_safe
 from pi_batch.engine.batch import Batch, BatchParts
-from pi_batch.errors import UsageError
+from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.protocols import Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.json import result_json
@@ -28,6 +28,7 @@ from pi_batch.sinks.progress import Progress
 from pi_batch.sinks.stream import EventStream
 from pi_batch.spec import Plan
 from pi_batch.standard_streams import say, tell
+from pi_batch.wiring.actions import report_failure, report_to_runner
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
@@ -43,10 +44,15 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     """Run specs; the exit code. Raises: PiBatchError when nothing could be run or not be logged."""
     utf8_streams()
     around = Surroundings.of_process()
-    plan = make_plan(specs, options, around)
-    run_dir, batch = _run_plan(plan, options, around)
+    try:
+        plan = make_plan(specs, options, around)
+        run_dir, batch = _run_plan(plan, options, around)
+    except PiBatchError as error:
+        report_failure(error, around)
+        raise
     if not options.events:
         _print_table(batch, run_dir, around)
+    report_to_runner(batch, run_dir, around, is_stdout_free=not options.events)
     return batch.exit_code
 
 
@@ -56,7 +62,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     around = Surroundings.of_process()
     plan = make_adhoc_plan(prompt, options, around)
     is_stream = output_format == "stream-json"
-    _run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
+    run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
         say(f"{result_json(result)}\n")
@@ -65,6 +71,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
         say(f"{workflow_safe(text) if around.is_github_actions else text}\n")
     if result is not None and result.outcome in ("failed", "error"):
         tell(f"pi-batch: {result.outcome}: {result.reason}")
+    report_to_runner(batch, run_dir, around, is_stdout_free=False)
     return batch.exit_code
 
 
