@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.workspaces.git import Git, Place
+from pi_batch.git import Git, Place
 from pi_batch.workspaces.layout import common_directory, repository_of
 
 _FALSE = frozenset({"false", "no", "off", "0", ""})

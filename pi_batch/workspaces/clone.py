@@ -18,8 +18,8 @@ import os
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Place
 from pi_batch.workspaces.checkout import Checkout, find_top, read_checkout
-from pi_batch.workspaces.git import Place
 from pi_batch.workspaces.layout import write_heads
 from pi_batch.workspaces.reading import Entries
 from pi_batch.workspaces.saved import Start

@@ -17,10 +17,10 @@ import os
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Place
 from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout, read_checkout
 from pi_batch.workspaces.copying import Copied, TreeCopy
-from pi_batch.workspaces.git import Place
 from pi_batch.workspaces.names import is_storable, shown
 from pi_batch.workspaces.reading import Entries, Reader
 from pi_batch.workspaces.saved import Start

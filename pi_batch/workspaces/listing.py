@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.workspaces.git import Git, Place
+from pi_batch.git import Git, Place
 from pi_batch.workspaces.layout import repository_of
 from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product, without_environments
 from pi_batch.workspaces.reading import SUBMODULE, Entry

@@ -13,9 +13,9 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from pi_batch.git import GitTimeout, Place
 from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout, find_top, read_checkout
-from pi_batch.workspaces.git import GitTimeout, Place
 from pi_batch.workspaces.listing import IgnoreRules, list_ignored
 from pi_batch.workspaces.names import is_storable
 from pi_batch.workspaces.reading import Reader

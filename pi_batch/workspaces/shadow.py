@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Git, GitTimeout, Place
 from pi_batch.results import ChangedFile
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.differences import parse_changed_files
-from pi_batch.workspaces.git import Git, GitTimeout, Place
 from pi_batch.workspaces.layout import copy_repository
 from pi_batch.workspaces.listing import IgnoreRules, Others, list_others
 from pi_batch.workspaces.objects import ObjectStore

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Git
 from pi_batch.workspaces.boundary import in_thread
 from pi_batch.workspaces.checkout import Checkout
-from pi_batch.workspaces.git import Git
 from pi_batch.workspaces.layout import Heads, write_shadow
 from pi_batch.workspaces.links import with_portable_links
 from pi_batch.workspaces.listing import IgnoreRules, list_checkout

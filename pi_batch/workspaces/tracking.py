@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pi_batch.git import Place
 from pi_batch.protocols import Changes
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
-from pi_batch.workspaces.git import Place
 from pi_batch.workspaces.links import inner_target, links_back, with_portable_links
 from pi_batch.workspaces.listing import IgnoreRules
 from pi_batch.workspaces.names import (

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Git, find_git
 from pi_batch.protocols import Changes, CleanCopy
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
-from pi_batch.workspaces.git import Git, find_git
 from pi_batch.workspaces.listing import IgnoreRules
 from pi_batch.workspaces.removal import remove_trees
 from pi_batch.workspaces.saved import Start, forget_start, load_start, save_start

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Git, find_git
 from pi_batch.workspaces.checkout import find_top, read_checkout
-from pi_batch.workspaces.git import Git, find_git
 from tests.workspaces.repositories import commit, git, make_repository, shell, write
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_batch.workspaces.git import Git, Place, find_git
+from pi_batch.git import Git, Place, find_git
 from pi_batch.workspaces.layout import Heads, write_shadow
 from pi_batch.workspaces.listing import IgnoreRules, list_checkout, list_ignored, list_others
 from pi_batch.workspaces.reading import Entry

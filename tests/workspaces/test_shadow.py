@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import WorkspaceError
-from pi_batch.workspaces.git import Git, Place, find_git
+from pi_batch.git import Git, Place, find_git
 from pi_batch.workspaces.layout import Heads, write_shadow
 from pi_batch.workspaces.reading import Entry
 from pi_batch.workspaces.shadow import Shadow

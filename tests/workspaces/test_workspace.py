@@ -79,7 +79,7 @@ async def test_many_workspaces_of_one_checkout_are_open_at_once(source: Path, tm
 async def test_a_missing_git_is_said_before_anything_is_made(
     source: Path, state_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pi_batch.workspaces.git import find_git
+    from pi_batch.git import find_git
 
     find_git.cache_clear()
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from pi_batch import git as git_module
 from pi_batch.errors import WorkspaceError
-from pi_batch.workspaces import git as git_module
-from pi_batch.workspaces.git import Git, GitTimeout, Place, find_git
+from pi_batch.git import Git, GitTimeout, Place, find_git
 from tests.workspaces.repositories import make_repository, write
 
 
