@@ -10,10 +10,11 @@ from pathlib import Path
 from pi_batch.errors import LogWriteError
 
 
-def write_atomic(path: Path, content: bytes) -> None:
-    """Replace a file by a temporary one beside it, synced to disk first.
+def write_atomic(path: Path, content: bytes, *, is_synced: bool = True) -> None:
+    """Replace a file by a temporary one beside it, synced to disk first unless it is soon replaced again.
 
-    Readers see the old content or the new, never a part. The directory must exist.
+    Readers see the old content or the new, never a part; what is not synced, a machine that loses its
+    power may lose. The directory must exist.
     Raises: LogWriteError with the path and the system's reason.
     """
     try:
@@ -23,8 +24,9 @@ def write_atomic(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if is_synced:
+                file.flush()
+                os.fsync(file.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except OSError as error:

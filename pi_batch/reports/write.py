@@ -80,7 +80,7 @@ class ReportFiles:
                 continue  # what went down a pipe cannot be written anew
             if name not in texts:
                 texts[name] = self._report(name).render(shown).encode("utf-8")
-            write_report(path, texts[name])
+            write_report(path, texts[name], is_synced=batch.status != "running")
 
     def _report(self, name: str) -> Report:
         if name not in self._reports:
@@ -117,7 +117,7 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
     return made
 
 
-def write_report(path: Path, content: bytes) -> None:
+def write_report(path: Path, content: bytes, *, is_synced: bool = True) -> None:
     """Write one report file whole or not at all; a device or a pipe (/dev/stdout) is written into.
 
     A link is followed, so that it stays a link. Raises: LogWriteError.
@@ -134,7 +134,7 @@ def write_report(path: Path, content: bytes) -> None:
         raise LogWriteError(f"{path}: cannot be written: {reason}") from error
     if target.is_symlink():
         raise LogWriteError(f"{path}: cannot be written: {os.strerror(errno.ELOOP)}")
-    write_atomic(target, content)
+    write_atomic(target, content, is_synced=is_synced)
 
 
 def _is_stream(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pi_batch.errors import ToolError
@@ -25,11 +26,7 @@ def declaration(tool: Tool) -> ToolDeclaration:
     An object at the root, no $ref, no anyOf with null (an optional key is one that is not required), no
     titles; every array says what its items are.
     """
-    schema = tool.arguments.model_json_schema()
-    plain = _plain(schema, schema.get("$defs", {}))
-    plain.setdefault("properties", {})
-    plain.pop("description", None)
-    return ToolDeclaration(tool.name, tool.description, plain)
+    return ToolDeclaration(tool.name, tool.description, _schema(tool.arguments))
 
 
 def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
@@ -55,6 +52,16 @@ def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
 
 
 # --- out ------------------------------------------------------------------------------------------
+
+
+@cache
+def _schema(model: type[BaseModel]) -> JsonObject:
+    """The schema of a tool's arguments; made once a process, as every task has the same tools."""
+    schema = model.model_json_schema()
+    plain = _plain(schema, schema.get("$defs", {}))
+    plain.setdefault("properties", {})
+    plain.pop("description", None)
+    return plain
 
 
 def _plain(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:

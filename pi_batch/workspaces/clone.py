@@ -71,7 +71,7 @@ async def prepare(request: Request) -> Prepared:
     start = _start(request, checkout, recorded, root)
     Path(start.path).mkdir(parents=True, exist_ok=True)
     warnings = (*taken.warnings, *linked.warnings, *surrounding_repository(request.state_dir))
-    return Prepared(Path(start.path), start.base_commit, start, warnings)
+    return Prepared(Path(start.path), start.base_commit, start, warnings, recorded.stored)
 
 
 def _named_top(request: Request, top: Path) -> Path:

@@ -69,7 +69,8 @@ async def prepare(request: Request) -> Prepared:
         ignored=tuple(os.fsdecode(path) for path in left_out),
     )
     warnings = [*_warnings(copied, left_out), *repository_warnings]
-    return Prepared(root, start.base_commit, start, (*warnings, *surrounding_repository(request.state_dir)))
+    warnings += surrounding_repository(request.state_dir)
+    return Prepared(root, start.base_commit, start, tuple(warnings), recorded.stored)
 
 
 async def _read_repository(request: Request, copied: Copied) -> tuple[Checkout | None, tuple[str, ...]]:

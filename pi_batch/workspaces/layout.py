@@ -84,7 +84,7 @@ def common_directory(git_dir: Path) -> Path:
 
 def write_shadow(git_dir: Path, object_format: str, heads: Heads) -> None:
     """Make a bare repository without objects. Raises: OSError."""
-    for directory in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
+    for directory in ("objects", "refs", "info"):  # what git asks for; the rest comes when it is needed
         (git_dir / directory).mkdir(parents=True)
     (git_dir / "config").write_text(_core_config(object_format, is_bare=True), encoding="ascii")
     (git_dir / "info" / "attributes").write_text(_SHADOW_ATTRIBUTES, encoding="ascii")

@@ -68,7 +68,7 @@ async def prepare(request: Request) -> Prepared:
         excluded=tuple(os.fsdecode(path) for path in rules.directories),
         ignored=tuple(os.fsdecode(path) for path in left_out),
     )
-    return Prepared(request.source, start.base_commit, start, taken.warnings)
+    return Prepared(request.source, start.base_commit, start, taken.warnings, recorded.stored)
 
 
 async def _take_small(shadow: Shadow, root: Path, rules: IgnoreRules) -> Taken | None:

@@ -68,8 +68,11 @@ class ObjectStore:
                 name = self._write(file, _header(kind, size_bytes), _sized(chunks, size_bytes))
                 os.fchmod(file.fileno(), 0o444)
             target = self.path / name[:2] / name[2:]
-            target.parent.mkdir(exist_ok=True)
-            Path(temporary).replace(target)
+            try:
+                Path(temporary).replace(target)
+            except FileNotFoundError:  # the first object whose id begins so
+                target.parent.mkdir(exist_ok=True)
+                Path(temporary).replace(target)
         except BaseException:
             with contextlib.suppress(FileNotFoundError):
                 Path(temporary).unlink()

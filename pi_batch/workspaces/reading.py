@@ -59,6 +59,8 @@ class Reading:
     """Files that are there and could not be taken: why."""
     pointers: list[bytes] = field(default_factory=list)
     """Files that stand for a large one (Git LFS)."""
+    added: set[str] = field(default_factory=set)
+    """Ids of the objects that were stored: equal files are one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Reader:
                 reading.skipped[path] = "git takes no link of this name"
             elif stat.S_ISLNK(status.st_mode):
                 target = os.readlink(name, dir_fd=directory)
-                reading.entries[path] = Entry(LINK, self._store_bytes(path, target))
+                reading.entries[path] = Entry(LINK, self._store_bytes(path, target, reading))
             elif stat.S_ISREG(status.st_mode):
                 self._read_file(directory, name, path, reading)
         except PermissionError as error:
@@ -141,7 +143,7 @@ class Reader:
                 content = b"".join(chunks_of(descriptor))
                 if len(content) <= _POINTER_MAX_BYTES and content.startswith(_POINTER):
                     reading.pointers.append(path)
-                oid = self._store_bytes(path, content)
+                oid = self._store_bytes(path, content, reading)
         finally:
             os.close(descriptor)
         reading.entries[path] = Entry(mode, oid)
@@ -152,11 +154,11 @@ class Reader:
         known = self.stored.get(path)
         return known.mode if known is not None and known.mode in {FILE, EXECUTABLE} else FILE
 
-    def _store_bytes(self, path: bytes, content: bytes) -> str:
+    def _store_bytes(self, path: bytes, content: bytes, reading: Reading) -> str:
         oid = self.store.identify(content)
-        if self._is_stored(path, oid):
-            return oid
-        return self.store.add(content)
+        if not (oid in reading.added or self._is_stored(path, oid)):
+            reading.added.add(self.store.add(content))
+        return oid
 
     def _store_stream(self, path: bytes, descriptor: int, size_bytes: int, reading: Reading) -> str | None:
         oid = self.store.identify_stream(size_bytes, chunks_of(descriptor))

@@ -16,11 +16,12 @@ from pi_batch.git import Git, GitTimeout, Place
 from pi_batch.results import ChangedFile
 from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.differences import parse_changed_files
+from pi_batch.workspaces.index import index_of
 from pi_batch.workspaces.layout import copy_repository
 from pi_batch.workspaces.listing import IgnoreRules, Others, list_others
 from pi_batch.workspaces.objects import ObjectStore
 from pi_batch.workspaces.reading import LINK, Entries, Entry
-from pi_batch.workspaces.trees import write_trees
+from pi_batch.workspaces.trees import Trees, write_trees
 
 _IDENTITY = "pi-batch <pi-batch@localhost>"
 _LONG_AGO_S = 946684800
@@ -52,7 +53,7 @@ class StoredTree:
 
     entries: Entries
     trees: frozenset[str] = frozenset()
-    """Ids of the trees inside it."""
+    """Ids of the trees inside it, its own maybe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +74,19 @@ class Shadow:
         """The index that names the files of the start."""
         return self.git_dir / "start-index"
 
-    async def write_tree(self, entries: Entries, stored: Collection[str]) -> str:
-        """Store a tree and give its id; trees named in `stored` are there already.
+    async def write_tree(self, entries: Entries, stored: Collection[str]) -> Trees:
+        """Store a tree; the trees named in `stored` are there already.
 
         Raises: WorkspaceError.
         """
         with workspace_errors(str(self.git_dir)):
             return await in_thread(lambda _: write_trees(entries, self.store, stored))
 
-    async def write_start_index(self, tree: str) -> None:
-        """Write the index that names the files of the start."""
-        await self.git.run(Place(self.git_dir, index=self.start_index), "read-tree", tree)
+    async def write_start_index(self, entries: Entries) -> None:
+        """Write the index that names the files of the start. Raises: WorkspaceError."""
+        with workspace_errors(str(self.git_dir)):
+            content = index_of(entries, self.object_format)
+            await in_thread(lambda _: self.start_index.write_bytes(content))
 
     def write_commit(self, tree: str, parent: str | None, time_s: int | None, message: str) -> str:
         """Store a commit; the same content gives the same id, whoever makes it and when."""

@@ -17,7 +17,7 @@ from pi_batch.workspaces.listing import IgnoreRules, list_checkout
 from pi_batch.workspaces.names import display, is_storable, shown
 from pi_batch.workspaces.objects import gather_objects, link_or_copy, object_directories
 from pi_batch.workspaces.reading import SUBMODULE, Entries, Reader
-from pi_batch.workspaces.shadow import Shadow
+from pi_batch.workspaces.shadow import Shadow, StoredTree
 
 _MESSAGE = "pi-batch: the files as the task found them"
 
@@ -38,6 +38,8 @@ class Recorded:
 
     commit: str
     tree: str
+    stored: StoredTree
+    """What the tree holds."""
 
 
 async def make_shadow(git: Git, git_dir: Path, checkout: Checkout | None) -> Shadow:
@@ -119,12 +121,13 @@ async def record_start(shadow: Shadow, entries: Entries, checkout: Checkout | No
     """
     head = checkout.head if checkout is not None else None
     stored = frozenset() if head is None else (await shadow.read_tree(head.oid)).trees | {head.tree}
-    tree = await shadow.write_tree(entries, stored)
-    await shadow.write_start_index(tree)
+    written = await shadow.write_tree(entries, stored)
+    await shadow.write_start_index(entries)
+    tree, recorded = written.top, StoredTree(entries, written.ids)
     if head is not None and head.tree == tree:
-        return Recorded(head.oid, tree)
+        return Recorded(head.oid, tree, recorded)
     parent, time_s = (None, None) if head is None else (head.oid, head.time_s)
-    return Recorded(shadow.write_commit(tree, parent, time_s, _MESSAGE), tree)
+    return Recorded(shadow.write_commit(tree, parent, time_s, _MESSAGE), tree, recorded)
 
 
 def run_directories(state_dir: Path, top: Path) -> tuple[bytes, ...]:

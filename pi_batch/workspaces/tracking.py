@@ -29,7 +29,7 @@ from pi_batch.workspaces.protection import compile_protection, put_back, restore
 from pi_batch.workspaces.reading import Entries, Reader
 from pi_batch.workspaces.removal import remove_tree
 from pi_batch.workspaces.saved import Start
-from pi_batch.workspaces.shadow import Shadow
+from pi_batch.workspaces.shadow import Shadow, StoredTree
 
 MAX_NEW_BYTES = 100 << 20
 """A larger new or changed file is left out of the patch, and said: it is a download or a core dump."""
@@ -78,13 +78,22 @@ class Copy:
 class Tracking:
     """A start, and what has become of it."""
 
-    def __init__(self, shadow: Shadow, state_dir: Path, start: Start, rules: IgnoreRules) -> None:
+    def __init__(
+        self,
+        shadow: Shadow,
+        state_dir: Path,
+        start: Start,
+        rules: IgnoreRules,
+        stored: StoredTree | None = None,
+    ) -> None:
         self._shadow = shadow
         self._state_dir = state_dir
         self._start = start
         self._root = Path(start.root)
         self._rules = rules
         self._ignored = frozenset(os.fsencode(path) for path in start.ignored)
+        self._stored = stored
+        """What the start's tree holds; None: only the shadow knows."""
         self._files: StartFiles | None = None
         self._snapshot: Snapshot | None = None
 
@@ -139,7 +148,7 @@ class Tracking:
 
     async def _start_files(self) -> StartFiles:
         if self._files is None:
-            stored = await self._shadow.read_tree(self._start.tree)
+            stored = self._stored or await self._shadow.read_tree(self._start.tree)
             links = await self._shadow.read_links(stored.entries)
             untracked = await self._untracked(stored.entries) if self._start.keeps_by_products else []
             work = frozenset(without_environments(untracked))
@@ -185,7 +194,7 @@ class Tracking:
     async def _write_tree(self, start: StartFiles, entries: Entries) -> str:
         if entries == start.entries:
             return self._start.tree
-        return await self._shadow.write_tree(entries, start.trees)
+        return (await self._shadow.write_tree(entries, start.trees)).top
 
     # --- a copy ---
 

@@ -27,8 +27,17 @@ class _Line:
     oid: str
 
 
-def write_trees(entries: Entries, store: ObjectStore, stored: Collection[str]) -> str:
-    """Store what is not in `stored` (ids of trees) and give the id of the top.
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """The tree objects of one flat tree."""
+
+    top: str
+    ids: frozenset[str]
+    """Of all of them, the top's too."""
+
+
+def write_trees(entries: Entries, store: ObjectStore, stored: Collection[str]) -> Trees:
+    """Store the trees whose ids are not in `stored`.
 
     Raises: WorkspaceError when one path is a file and a directory; OSError.
     """
@@ -38,10 +47,12 @@ def write_trees(entries: Entries, store: ObjectStore, stored: Collection[str]) -
         if path in directories:
             raise WorkspaceError(f"{display(path)!r} became a directory while it was read")
         directories[directory].append(_Line(name, name, entry.mode.encode("ascii"), entry.oid))
+    ids = set()
     for directory in sorted(directories, key=lambda path: (-path.count(b"/"), path == b"")):
         oid = _write_tree(sorted(directories[directory]), store, stored)
+        ids.add(oid)
         if directory == b"":
-            return oid
+            return Trees(oid, frozenset(ids))
         parent, _, name = directory.rpartition(b"/")
         directories[parent].append(_Line(name + b"/", name, _DIRECTORY_MODE, oid))
     raise AssertionError  # the top is always among them

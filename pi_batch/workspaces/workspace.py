@@ -19,7 +19,7 @@ from pi_batch.workspaces.boundary import in_thread, workspace_errors
 from pi_batch.workspaces.listing import IgnoreRules
 from pi_batch.workspaces.removal import remove_trees
 from pi_batch.workspaces.saved import Start, forget_start, load_start, save_start
-from pi_batch.workspaces.shadow import Shadow
+from pi_batch.workspaces.shadow import Shadow, StoredTree
 from pi_batch.workspaces.tracking import Tracking
 
 _SHADOW = "shadow.git"
@@ -57,6 +57,8 @@ class Prepared:
     start: Start | None
     """None when changes are not tracked."""
     warnings: tuple[str, ...] = ()
+    stored: StoredTree | None = None
+    """What the start's tree holds, as it was just written."""
 
 
 Prepare = Callable[[Request], Awaitable[Prepared]]
@@ -106,7 +108,7 @@ class TrackedWorkspace:
                 raise
         self.path = str(prepared.path)
         self.base_commit = prepared.base_commit
-        self._follow(request, prepared.start)
+        self._follow(request, prepared.start, prepared.stored)
         return prepared.warnings
 
     async def changes(self, protect: Sequence[str]) -> Changes:
@@ -158,10 +160,10 @@ class TrackedWorkspace:
             raise WorkspaceError(f"{start.root}: the kept workspace is gone; start a new run")
         self.path = start.path
         self.base_commit = start.base_commit
-        self._follow(request, start)
+        self._follow(request, start, None)
         return ()
 
-    def _follow(self, request: Request, start: Start | None) -> None:
+    def _follow(self, request: Request, start: Start | None, stored: StoredTree | None) -> None:
         self._is_open = True
         if start is None:
             return
@@ -169,7 +171,7 @@ class TrackedWorkspace:
         excluded = tuple(item.encode("utf-8", "surrogateescape") for item in start.excluded)
         rules = IgnoreRules(excluded, request.rules.user_home)
         shadow = Shadow(request.git, request.shadow_dir, start.object_format)
-        self._tracking = Tracking(shadow, request.state_dir, start, rules)
+        self._tracking = Tracking(shadow, request.state_dir, start, rules, stored)
 
     def _need_open(self) -> None:
         if not self._is_open:

@@ -27,7 +27,7 @@ async def test_a_tree_is_read_as_it_was_written(shadow: Shadow) -> None:
         b"d/e/\xff": Entry("100644", blob),
         b"l": Entry("120000", link),
     }
-    tree = await shadow.write_tree(entries, frozenset())
+    tree = (await shadow.write_tree(entries, frozenset())).top
     stored = await shadow.read_tree(tree)
     assert stored.entries == entries
     assert len(stored.trees) == 2
@@ -47,7 +47,7 @@ async def test_a_missing_blob_is_an_error_that_names_it(shadow: Shadow) -> None:
 
 
 async def test_commits_are_the_same_for_the_same_files(shadow: Shadow) -> None:
-    tree = await shadow.write_tree({}, frozenset())
+    tree = (await shadow.write_tree({}, frozenset())).top
     first = shadow.write_commit(tree, None, None, "the start")
     assert shadow.write_commit(tree, None, None, "the start") == first
     second = shadow.write_commit(tree, first, 1_700_000_000, "more")
@@ -59,8 +59,8 @@ async def test_commits_are_the_same_for_the_same_files(shadow: Shadow) -> None:
 
 
 async def test_two_trees_are_compared(shadow: Shadow) -> None:
-    old = await shadow.write_tree({b"a": Entry("100644", shadow.store.add(b"1\n"))}, frozenset())
-    new = await shadow.write_tree({b"a": Entry("100644", shadow.store.add(b"2\n"))}, frozenset())
+    old = (await shadow.write_tree({b"a": Entry("100644", shadow.store.add(b"1\n"))}, frozenset())).top
+    new = (await shadow.write_tree({b"a": Entry("100644", shadow.store.add(b"2\n"))}, frozenset())).top
     difference = await shadow.compare(old, new, b"")
     assert difference.patch.endswith(b"--- a/a\n+++ b/a\n@@ -1 +1 @@\n-1\n+2\n")
     assert [(file.path, file.status, file.added, file.deleted) for file in difference.files] == [
@@ -75,7 +75,7 @@ async def test_files_are_written_raw_and_an_index_can_show_another_commit(
     blob = shadow.store.add(b"a\r\n$Id$\n")
     attributes = shadow.store.add(b"* text eol=lf ident\n")
     entries = {b"f": Entry("100644", blob), b".gitattributes": Entry("100644", attributes)}
-    tree = await shadow.write_tree(entries, frozenset())
+    tree = (await shadow.write_tree(entries, frozenset())).top
     (tmp_path / "out").mkdir()
     place = Place(shadow.git_dir, tmp_path / "out", tmp_path / "index")
     await shadow.check_out(tree, place)

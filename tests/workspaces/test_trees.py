@@ -37,17 +37,17 @@ def test_git_gives_the_same_id_to_the_same_files(store: ObjectStore, paths: set[
     lines = b"".join(b"%s %s\t%s\0" % (e.mode.encode(), e.oid.encode(), p) for p, e in entries.items())
     (repository / "index").unlink(missing_ok=True)
     git(repository, "update-index", "-z", "--index-info", stdin=lines)
-    assert write_trees(entries, store, frozenset()) == git(repository, "write-tree")
+    assert write_trees(entries, store, frozenset()).top == git(repository, "write-tree")
 
 
 def test_an_empty_tree_is_gits_empty_tree(store: ObjectStore) -> None:
-    assert write_trees({}, store, frozenset()) == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert write_trees({}, store, frozenset()).top == "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 
 def test_git_accepts_what_is_written(store: ObjectStore) -> None:
     blob = store.add(b"x")
     names = (b"a", b"a.b/c", b"a-b/c", b"b/c/d")
-    tree = write_trees({name: Entry("100644", blob) for name in names}, store, frozenset())
+    tree = write_trees({name: Entry("100644", blob) for name in names}, store, frozenset()).top
     git(store.path.parent, "fsck", "--strict")
     assert git(store.path.parent, "ls-tree", "-r", "--name-only", tree) == "a\na-b/c\na.b/c\nb/c/d"
 
@@ -55,11 +55,13 @@ def test_git_accepts_what_is_written(store: ObjectStore) -> None:
 def test_trees_that_are_stored_are_not_written_again(store: ObjectStore) -> None:
     blob = store.add(b"x")
     entries = {b"d/e/f": Entry("100644", blob)}
-    tree = write_trees(entries, store, frozenset())
+    written = write_trees(entries, store, frozenset())
+    tree = written.top
     ids = git(store.path.parent, "ls-tree", "-r", "-t", "--format=%(objectname)", tree).split("\n")
-    for oid in (*ids[:2], tree):
+    assert written.ids == {*ids[:2], tree}
+    for oid in written.ids:
         (store.path / oid[:2] / oid[2:]).unlink()
-    assert write_trees(entries, store, {*ids, tree}) == tree
+    assert write_trees(entries, store, written.ids) == written
     assert not (store.path / tree[:2] / tree[2:]).exists()
 
 
