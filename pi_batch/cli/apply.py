@@ -44,6 +44,7 @@ import click
 @click.option(
     "--unverified", is_flag=True, help="Take patches that no check has judged. Default: refuse them."
 )
+@click.option("--push", is_flag=True, help="Push branches to the remote instead of making them here.")
 @click.option("--ready", is_flag=True, help="Open pull requests ready for review. Default: as drafts.")
 @click.option("--dry-run", is_flag=True, help="Judge only; change nothing.")
 @click.option(
@@ -74,6 +75,7 @@ def command(run_dir: Path, tasks: tuple[str, ...], body_file: Path | None, **fla
         texts=Texts(flags["title"], body),
         limits=Limits(flags["max_patch_bytes"], flags["max_files"], flags["allow"]),
         takes_unverified=flags["unverified"],
+        is_pushed=flags["push"],
         is_draft=not flags["ready"],
         is_dry_run=flags["dry_run"],
         secrets=flags["secrets"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -54,6 +54,8 @@ class ApplyOptions:
     texts: Texts = field(default_factory=Texts)
     limits: Limits = field(default_factory=Limits)
     takes_unverified: bool = False
+    is_pushed: bool = False
+    """Push a branch, too."""
     is_draft: bool = True
     is_dry_run: bool = False
     secrets: tuple[str, ...] = ()
@@ -207,16 +209,27 @@ class _Publisher:
             return f"commit {commit[:12]}"
         name = branch_name(options.branch_prefix, result.key)
         if options.as_ == "branch":
+            return await self._branch_of(commit, name)
+        return await self._pull_request(result, commit, name)
+
+    async def _branch_of(self, commit: str, name: str) -> str:
+        if not self._options.is_pushed:
             await to_branch(self._git, self._place, commit, name)
             return f"branch {name} at {commit[:12]}"
-        return await self._pull_request(result, commit, name)
+        is_new = await self._remote().push(commit, name)
+        where = f"branch {name} on {self._options.remote} at {commit[:12]}"
+        return where if is_new else f"{where}, unchanged"
+
+    def _remote(self) -> Remote:
+        environ = self._around.environ
+        server = environ.get("GITHUB_SERVER_URL", "https://github.com")
+        return Remote(self._git, self._place, self._options.remote, environ, _token(environ), server)
 
     async def _pull_request(self, result: RunResult, commit: str, name: str) -> str:
         options, environ = self._options, self._around.environ
         repository = self._repository()
         into = options.into or environ.get("GITHUB_BASE_REF") or await self._branch()
-        remote = Remote(self._git, self._place, options.remote, environ)
-        is_new = await remote.push(commit, name)
+        is_new = await self._remote().push(commit, name)
         address = await publish(
             repository,
             branch=name,
@@ -231,7 +244,7 @@ class _Publisher:
         """Where pull requests go. Raises: UsageError naming what is missing."""
         environ = self._around.environ
         name = environ.get("GITHUB_REPOSITORY", "")
-        token = environ.get("GH_TOKEN") or environ.get("GITHUB_TOKEN") or ""
+        token = _token(environ)
         if name.count("/") != 1 or not token:
             raise UsageError(
                 "--as pull-request needs GITHUB_REPOSITORY (owner/name) and GH_TOKEN or GITHUB_TOKEN "
@@ -267,3 +280,8 @@ class _Publisher:
         """Now, but never before the commit that it stands on."""
         output = await self._git.run(self._place, "show", "-s", "--format=%ct", head)
         return max(int(time.time()), int(output.stdout.split()[-1]))
+
+
+def _token(environ: Mapping[str, str]) -> str:
+    """The right to write that was handed to this process, if any."""
+    return environ.get("GH_TOKEN") or environ.get("GITHUB_TOKEN") or ""
