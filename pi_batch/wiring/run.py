@@ -100,14 +100,18 @@ def _run_plan(
         def warn(key: str, text: str) -> None:
             batch.warn(key, text)
 
-        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, settings.retry, warn)
+        sinks = tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events))
+        is_watched = any(sink.takes_live_only for sink in sinks)
+        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, settings.retry, warn, is_watched)
+        reports = ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask)
         parts = BatchParts(
             run_id=run_id,
             plan=plan,
             open_task=maker.open,
-            sinks=tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events)),
-            write_reports=ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask).write,
+            sinks=sinks,
+            write_reports=reports.write,
             clock=clock,
+            report_pause_s=reports.pause_s,
         )
         batch = Batch(parts)
         return run_dir, masked(asyncio.run(_until_done(batch, models)), mask)
