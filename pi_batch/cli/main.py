@@ -28,6 +28,7 @@ COMMANDS = {
     "validate": CommandEntry("pi_batch.cli.validate", "Check spec files; nothing is run."),
     "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
+    "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
     "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),

@@ -46,7 +46,7 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     around = Surroundings.of_process()
     try:
         plan = make_plan(specs, options, around)
-        run_dir, batch = _run_plan(plan, options, around)
+        run_dir, batch = run_plan(plan, options, around)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -62,7 +62,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     around = Surroundings.of_process()
     plan = make_adhoc_plan(prompt, options, around)
     is_stream = output_format == "stream-json"
-    run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
+    run_dir, batch = run_plan(plan, options, around, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
         say(f"{result_json(result)}\n")
@@ -75,9 +75,10 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     return batch.exit_code
 
 
-def _run_plan(
+def run_plan(
     plan: Plan, options: RunOptions, around: Surroundings, *, is_stream: bool = False
 ) -> tuple[Path, BatchResult]:
+    """Carry a plan out; the run directory and the result. Raises: PiBatchError when nothing could be run."""
     mask = around.masker(options.secrets)
     settings = Settings(around)
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
