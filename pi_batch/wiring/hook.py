@@ -22,6 +22,7 @@ from pi_batch import __version__
 from pi_batch.encoders import plain_line, workflow_safe
 from pi_batch.errors import LogWriteError, PiBatchError, SpecError, UsageError
 from pi_batch.files import write_atomic
+from pi_batch.findings import Finding, findings_of
 from pi_batch.git import Git, find_git
 from pi_batch.standard_streams import say, tell
 from pi_batch.wiring.surroundings import Surroundings, utf8_streams
@@ -57,20 +58,6 @@ class HookOptions:
     max_diff_bytes: int = DIFF_MAX_BYTES
     max_cost_usd: float | None = None
     is_cached: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One remark about what is staged."""
-
-    file: str
-    line: int
-    severity: str
-    message: str
-
-    def __str__(self) -> str:
-        """`file:line: severity: message`, as editors parse it."""
-        return f"{plain_line(self.file, 300)}:{self.line}: {self.severity}: {plain_line(self.message, 1000)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +151,8 @@ def _judged(result: RunResult) -> Judged:
     output = result.structured_output
     if result.outcome != "passed" or not isinstance(output, dict):
         return Judged(result.outcome in ("passed", "skipped"), result.answer or result.reason)
-    items = output.get("findings")
-    findings = tuple(
-        Finding(
-            str(item.get("file", "?")),
-            item["line"] if isinstance(item.get("line"), int) else 1,
-            str(item.get("severity", BLOCKING)),
-            str(item.get("message", "")),
-        )
-        for item in (items if isinstance(items, list) else [])
-        if isinstance(item, dict)
-    )
     is_ok = output.get("verdict", "approve") == "approve"
-    return Judged(is_ok, str(output.get("summary") or result.reason), findings)
+    return Judged(is_ok, str(output.get("summary") or result.reason), findings_of(output))
 
 
 # --- results that are kept ------------------------------------------------------------------------
