@@ -34,11 +34,12 @@ COMMANDS = {
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
     "models": CommandEntry("pi_batch.cli.models", "Show model services, or what is known of models."),
+    "init": CommandEntry("pi_batch.cli.init", "Write files to begin with: workflows, hooks, a suite."),
     "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
 }
 """What this version has."""
 
-RESERVED = ("resume", "compare", "merge", "suite", "init", "rpc")
+RESERVED = ("resume", "compare", "merge", "suite", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 
