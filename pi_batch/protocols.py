@@ -121,6 +121,26 @@ class DirEntry:
     link_target: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SandboxPlace:
+    """What a sandbox is made around; all paths are absolute and real, and exist."""
+
+    root: str
+    """May be changed, with all below it: the workspace's repository, a clean copy."""
+    scratch: str
+    """A private directory, changeable too; what the sandbox shows as home and /tmp is kept in it."""
+    readable: tuple[str, ...] = ()
+    """May be read besides what every program needs."""
+    network: bool | tuple[str, ...] = False
+    """No network, all of it, or these hosts alone."""
+    is_users_own: bool = False
+    """True when `root` is a directory that people use: what their git would run from it cannot be changed."""
+
+
+SandboxUse = Literal["commands", "setup"]
+"""What a sandbox is for: setup may have the network where nothing else has."""
+
+
 class Sandbox(Protocol):
     """Where a task's commands run and its files are; lives as long as its task.
 

@@ -39,7 +39,12 @@ LIMITS = (
     click.option(
         "--sandbox",
         metavar="NAME",
-        help="auto or none in this version. Default: auto, which is none.",
+        help="auto, bwrap, landlock or none. Default: auto, the strongest that works here.",
+    ),
+    click.option(
+        "--sandbox-required",
+        is_flag=True,
+        help="Refuse to run without a sandbox. Default: run, and warn.",
     ),
 )
 """How far a task may go."""

@@ -16,9 +16,7 @@ from pi_batch.cli.options import output_options, reserved_options, run_options, 
 @click.option(
     "--trust", type=click.Choice(["trusted", "untrusted"]), default=None, help="Only trusted in this version."
 )
-@reserved_options(
-    "--shard", "--executor", "--scheduler", "--rerun", "--reverify!", "--cache!", "--sandbox-required!"
-)
+@reserved_options("--shard", "--executor", "--scheduler", "--rerun", "--reverify!", "--cache!")
 def command(specs: tuple[str, ...], trust: str | None, **flags: Any) -> int:
     """Run task specs and judge the results.
 

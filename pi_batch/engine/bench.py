@@ -15,7 +15,7 @@ from typing import Any
 from pi_batch.engine.masking import Mask
 from pi_batch.errors import PiBatchError, VerificationError
 from pi_batch.events import Event, VerificationEnd, VerificationPhase, VerificationStart
-from pi_batch.protocols import CheckContext, Clock, Judgement, Sandbox, Verifier, Workspace
+from pi_batch.protocols import CheckContext, Clock, Judgement, Sandbox, SandboxUse, Verifier, Workspace
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.spec import Check, TaskSpec
 from pi_batch.text import one_line
@@ -29,8 +29,8 @@ class JudgeParts:
     workspace: Workspace
     sandbox: Sandbox
     """The task's own: for setup, precheck and looking at the agent's files."""
-    make_sandbox: Callable[[], Sandbox]
-    """A fresh one for each place where checks are run."""
+    make_sandbox: Callable[[str, str, SandboxUse], Sandbox]
+    """A fresh one around a directory and a scratch directory, for each place where checks are run."""
     make_env: Callable[[str], Mapping[str, str]]
     """The children's environment, for a scratch directory."""
     scratch: Path
@@ -72,13 +72,33 @@ class Bench:
 async def fresh_bench(parts: JudgeParts, path: str) -> AsyncIterator[Bench]:
     """A bench at a directory, with a sandbox and a scratch directory of its own; both are gone after."""
     scratch = tempfile.mkdtemp(prefix="check-", dir=parts.scratch.parent)
-    sandbox = parts.make_sandbox()
+    try:
+        async with _started(parts, path, scratch, "commands") as sandbox:
+            yield Bench(path, sandbox, parts.make_env(scratch), scratch)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+
+
+@asynccontextmanager
+async def _started(parts: JudgeParts, path: str, scratch: str, use: SandboxUse) -> AsyncIterator[Sandbox]:
+    sandbox = parts.make_sandbox(path, scratch, use)
     try:
         await sandbox.start()
-        yield Bench(path, sandbox, parts.make_env(scratch), scratch)
+        yield sandbox
     finally:
         await sandbox.close()
-        await asyncio.to_thread(shutil.rmtree, scratch, ignore_errors=True)
+
+
+@asynccontextmanager
+async def setup_bench(parts: JudgeParts, bench: Bench) -> AsyncIterator[Bench]:
+    """The bench as setup commands have it: in a sandbox of their own where they alone may use the network."""
+    spec = parts.spec
+    is_apart = spec.workspace.setup_network and spec.permissions.network is not True
+    if not (spec.workspace.setup and is_apart and parts.sandbox.layers):
+        yield bench
+        return
+    async with _started(parts, bench.path, bench.scratch, "setup") as sandbox:
+        yield replace(bench, sandbox=sandbox)
 
 
 def without_old_bytecode(bench: Bench) -> Bench:
@@ -165,13 +185,14 @@ async def set_up(
 ) -> VerificationResult | None:
     """Run the setup commands in order; the first that fails, or None when all passed."""
     setup = parts.spec.workspace
-    for number, command in enumerate(setup.setup, start=1):
-        name = f"setup-{number}"
-        check = Check(name=name, run=command, timeout_s=setup.setup_timeout_s)
-        context = bench.context(parts, f"{phase_log}{name}.log", attempt)
-        judgement = await observed(parts, "setup", verifier, check, context, name=name, command=command)
-        if not judgement.result.passed:
-            return judgement.result
+    async with setup_bench(parts, bench) as opened:
+        for number, command in enumerate(setup.setup, start=1):
+            name = f"setup-{number}"
+            check = Check(name=name, run=command, timeout_s=setup.setup_timeout_s)
+            context = opened.context(parts, f"{phase_log}{name}.log", attempt)
+            judgement = await observed(parts, "setup", verifier, check, context, name=name, command=command)
+            if not judgement.result.passed:
+                return judgement.result
     return None
 
 

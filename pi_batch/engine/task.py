@@ -31,7 +31,7 @@ from pi_batch.files import write_atomic
 from pi_batch.harness import effective_protect
 from pi_batch.messages import ToolDeclaration
 from pi_batch.outputs import MaskedOutput
-from pi_batch.protocols import Changes, Clock, Sandbox, SessionLog, Tool, Workspace
+from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, SessionLog, Tool, Workspace
 from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
 from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
@@ -45,8 +45,8 @@ class TaskParts:
 
     planned: PlannedTask
     workspace: Workspace
-    make_sandbox: Callable[[], Sandbox]
-    """A fresh sandbox: one for the task, one for each clean copy."""
+    make_sandbox: Callable[[str, str, SandboxUse], Sandbox]
+    """A fresh sandbox around a directory and a scratch directory: for the task, and for each clean copy."""
     port: ModelPort
     bind_workspace: Callable[[str], None]
     """Tells a recording where the workspace is now."""
@@ -70,8 +70,6 @@ class TaskParts:
     state_dir: Path
     """Private and temporary, outside the user's tree; removed with the workspace."""
     keep_workspace: bool = False
-    is_watched: bool = True
-    """Whether any sink takes live-only events."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
@@ -192,7 +190,7 @@ class _TaskRun:
         scratch = parts.state_dir / "scratch"
         scratch.mkdir(exist_ok=True)
         self._stack.push_async_callback(asyncio.to_thread, shutil.rmtree, scratch, ignore_errors=True)
-        sandbox = parts.make_sandbox()
+        sandbox = parts.make_sandbox(parts.workspace.path, str(scratch), "commands")
         self._stack.push_async_callback(sandbox.close)
         await sandbox.start()
         self._sandbox, self._scratch = sandbox, str(scratch)
@@ -260,7 +258,6 @@ class _TaskRun:
             random=random.Random(parts.planned.planned.key),  # noqa: S311 -- jitter, not secrets
             policy=parts.retry,
             on_wait=self._count_wait,
-            is_watched=parts.is_watched,
         )
         agent = Agent(
             door=door,

@@ -61,6 +61,25 @@ def restrict(
 
     Raises: OSError where there is no Landlock, and for a path that cannot be opened.
     """
+    ruleset = make_ruleset(read=read, write=write, blocks_tcp=blocks_tcp, is_scoped=is_scoped)
+    try:
+        syscall("landlock_restrict_self", ctypes.c_int(ruleset), ctypes.c_uint(0))
+    finally:
+        os.close(ruleset)
+    return abi()
+
+
+def make_ruleset(
+    *,
+    read: Iterable[str | os.PathLike[str]] = (),
+    write: Iterable[str | os.PathLike[str]] = (),
+    blocks_tcp: bool = True,
+    is_scoped: bool = True,
+) -> int:
+    """The same as rules that another process can be given: an open file, the caller's to close.
+
+    Raises: OSError where there is no Landlock, and for a path that cannot be opened.
+    """
     version = abi()
     handled = _handled(version)
     attributes = struct.pack(
@@ -76,10 +95,10 @@ def restrict(
             _allow(ruleset, path, READ & handled)
         for path in write:
             _allow(ruleset, path, (READ | WRITE) & handled)
-        syscall("landlock_restrict_self", ctypes.c_int(ruleset), ctypes.c_uint(0))
-    finally:
+    except BaseException:
         os.close(ruleset)
-    return version
+        raise
+    return ruleset
 
 
 def _handled(version: int) -> int:

@@ -30,6 +30,8 @@ class Config:
 
     model: str | None = None
     sandbox: str | None = None
+    sandbox_required: bool | None = None
+    """Refuse to run without a sandbox."""
     output: str | None = None
     """Where run directories go; absolute when it comes from a file."""
     jobs: int | None = None
@@ -72,6 +74,10 @@ def _number(value: Any, *, above: float | None = None, least: int | None = None)
     return f"got {value}, need >= {least}" if least is not None and value < least else None
 
 
+def _truth(value: Any) -> str | None:
+    return None if isinstance(value, bool) else f"got {quoted(str(value))}, need true or false"
+
+
 def _tables(value: Any) -> str | None:
     if isinstance(value, Mapping) and all(isinstance(table, Mapping) for table in value.values()):
         return None
@@ -81,6 +87,7 @@ def _tables(value: Any) -> str | None:
 SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "model": lambda value: _text(value, model_name),
     "sandbox": lambda value: _text(value, sandbox_name),
+    "sandbox_required": _truth,
     "output": _text,
     "jobs": lambda value: _number(value, least=1),
     "idle_timeout_s": lambda value: _number(value, above=0),
@@ -98,6 +105,7 @@ _NUMBERS = frozenset(
     field.name for field in fields(Config) if "int" in str(field.type) or "float" in str(field.type)
 )
 _PATHS = ("output", "prices")
+_TRUTHS = ("sandbox_required",)
 
 
 def environment_config(environ: Mapping[str, str], problems: Problems) -> Config:
@@ -108,13 +116,17 @@ def environment_config(environ: Mapping[str, str], problems: Problems) -> Config
         text = environ.get(variable, "").strip()
         if not text:
             continue
-        value = _as_written(text) if key in _NUMBERS else text
+        value = _as_written(text) if key in _NUMBERS else _as_truth(text) if key in _TRUTHS else text
         complaint = SETTINGS[key](value)
         if complaint:
             problems.add_plain(variable, complaint)
         else:
             values[key] = value
     return Config(**values)
+
+
+def _as_truth(text: str) -> bool | str:
+    return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
 
 
 def _as_written(text: str) -> int | float | str:

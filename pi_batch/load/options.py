@@ -27,6 +27,7 @@ class PlanOptions:
     max_cost_usd: float | None = None
     max_wall_s: float | None = None
     sandbox: str | None = None
+    sandbox_required: bool = False
     jobs: int | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     """Only PI_BATCH_* are looked at."""

@@ -87,6 +87,7 @@ def settings_of(
     settings = {
         "model": model,
         "sandbox": _sandbox(task, sources),
+        "sandbox_required": _sandbox_required(task, sources),
         "isolation": isolation,
         "verify_in": _verify_in(task, isolation),
         "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
@@ -108,6 +109,15 @@ def _sandbox(task: LoadedTask, sources: Sources) -> EffectiveValue:
         return EffectiveValue(sources.options.sandbox, "cli")
     own = _written(task, task.spec.sandbox, "sandbox")
     return own if own.source != "default" else sources.named("sandbox") or own
+
+
+def _sandbox_required(task: LoadedTask, sources: Sources) -> EffectiveValue:
+    """Whoever asks for it has it: no other place can take it back."""
+    if sources.options.sandbox_required:
+        return EffectiveValue(True, "cli")
+    own = _written(task, task.spec.sandbox_required, "sandbox_required")
+    named = sources.named("sandbox_required")
+    return named if named is not None and named.value and not own.value else own
 
 
 def _verify_in(task: LoadedTask, isolation: EffectiveValue) -> EffectiveValue:
@@ -133,6 +143,7 @@ def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> Tas
         update={
             "model": settings["model"].value,
             "sandbox": settings["sandbox"].value,
+            "sandbox_required": settings["sandbox_required"].value,
             "verify_in": settings["verify_in"].value,
             "budget": BudgetSpec(**budget),
             "tools": tuple(dict.fromkeys(tool for tool in spec.tools if tool not in UNAVAILABLE_TOOLS)),

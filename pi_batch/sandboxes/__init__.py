@@ -6,12 +6,16 @@ import importlib
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pi_batch.protocols import Sandbox
 
 TABLE = {
+    "bwrap": "pi_batch.sandboxes.bwrap:bwrap",
+    "landlock": "pi_batch.sandboxes.landlock:landlock",
     "none": "pi_batch.sandboxes.none:NoneSandbox",
 }
-"""Name -> "module:Class", for the names that a spec may give; a class takes no argument that it needs."""
+"""Name -> "module:maker", strongest first, for the names that a spec may give; takes a SandboxPlace."""
 
 FAKES = {
     "fake": "pi_batch.sandboxes.fake:FakeSandbox",
@@ -19,7 +23,7 @@ FAKES = {
 """The same, for tests alone: conformance runs over both tables, specs are offered only the first."""
 
 
-def load(name: str) -> type[Sandbox]:
-    """The class of a sandbox, fakes included. Raises: KeyError for a name that is in no table."""
+def load(name: str) -> Callable[..., Sandbox]:
+    """What makes a sandbox, fakes included. Raises: KeyError for a name that is in no table."""
     module, _, attribute = {**FAKES, **TABLE}[name].partition(":")
-    return cast("type[Sandbox]", getattr(importlib.import_module(module), attribute))
+    return cast("Callable[..., Sandbox]", getattr(importlib.import_module(module), attribute))

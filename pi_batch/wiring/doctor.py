@@ -8,22 +8,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from pi_batch import __version__
 from pi_batch.load.config import load_config
+from pi_batch.wiring.finding import Finding
+from pi_batch.wiring.sandbox_findings import sandbox_findings
 from pi_batch.wiring.surroundings import Surroundings
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at."""
-
-    state: Literal["ok", "note", "missing"]
-    name: str
-    text: str
 
 
 def findings() -> tuple[Finding, ...]:
@@ -37,7 +28,7 @@ def findings() -> tuple[Finding, ...]:
         _program("rg", "grep uses its own search without it", is_needed=False),
         _temp(),
         _run_dir(around.cwd),
-        Finding("note", "sandbox", "none: commands run as you, with your rights, files and network"),
+        *sandbox_findings(around),
         *_models(around),
     )
 

@@ -20,6 +20,7 @@ class RunOptions:
     max_cost_usd: float | None = None
     max_wall_s: float | None = None
     sandbox: str | None = None
+    sandbox_required: bool = False
     jobs: int | None = None
     output: Path | None = None
     junit: Path | None = None

@@ -28,6 +28,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         max_cost_usd=options.max_cost_usd,
         max_wall_s=options.max_wall_s,
         sandbox=options.sandbox,
+        sandbox_required=options.sandbox_required,
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
         config=load_config(around.cwd),

@@ -33,6 +33,7 @@ from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
 from pi_batch.wiring.run_dir import make_run_dir, temp_dir
+from pi_batch.wiring.sandboxing import SandboxChooser
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
 from pi_batch.wiring.tasks import TaskMaker
@@ -46,7 +47,7 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     around = Surroundings.of_process()
     try:
         plan = make_plan(specs, options, around)
-        run_dir, batch = run_plan(plan, options, around)
+        run_dir, batch = _run_plan(plan, options, around)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -62,7 +63,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     around = Surroundings.of_process()
     plan = make_adhoc_plan(prompt, options, around)
     is_stream = output_format == "stream-json"
-    run_dir, batch = run_plan(plan, options, around, is_stream=is_stream)
+    run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
         say(f"{result_json(result)}\n")
@@ -75,10 +76,9 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     return batch.exit_code
 
 
-def run_plan(
+def _run_plan(
     plan: Plan, options: RunOptions, around: Surroundings, *, is_stream: bool = False
 ) -> tuple[Path, BatchResult]:
-    """Carry a plan out; the run directory and the result. Raises: PiBatchError when nothing could be run."""
     mask = around.masker(options.secrets)
     settings = Settings(around)
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
@@ -101,18 +101,17 @@ def run_plan(
         def warn(key: str, text: str) -> None:
             batch.warn(key, text)
 
-        sinks = tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events))
-        is_watched = any(sink.takes_live_only for sink in sinks)
-        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, settings.retry, warn, is_watched)
-        reports = ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask)
+        chooser = SandboxChooser.of(around, run_dir)
+        warnings = asyncio.run(chooser.prepare(plan.tasks))
+        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, chooser, settings.retry, warn)
         parts = BatchParts(
             run_id=run_id,
             plan=plan,
             open_task=maker.open,
-            sinks=sinks,
-            write_reports=reports.write,
+            sinks=tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events)),
+            write_reports=ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask).write,
             clock=clock,
-            report_pause_s=reports.pause_s,
+            warnings=warnings,
         )
         batch = Batch(parts)
         return run_dir, masked(asyncio.run(_until_done(batch, models)), mask)

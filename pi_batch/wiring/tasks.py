@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pi_batch import sandboxes, verifiers, workspaces
+from pi_batch import verifiers, workspaces
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task import TaskParts
 from pi_batch.engine.verification import Judge
@@ -15,12 +16,13 @@ from pi_batch.environment import child_environment
 from pi_batch.errors import LogWriteError
 from pi_batch.permissions import check_call
 from pi_batch.prompts import find_context_files, system_prompt
-from pi_batch.protocols import Clock, Sandbox, SessionLog
+from pi_batch.protocols import Clock, SessionLog
 from pi_batch.redact import Masker
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
 from pi_batch.tools.declare import declaration, parse_arguments
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
 
@@ -36,16 +38,18 @@ class TaskMaker:
     mask: Masker
     clock: Clock
     models: ModelPool
+    sandboxes: SandboxChooser
     retry: RetryPolicy
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
-    is_watched: bool = True
-    """Whether anybody takes the pieces of a reply as they come."""
 
     def open(self, planned: PlannedTask) -> TaskParts:
         """Make one task's parts. Raises: PiBatchError."""
         spec, key = planned.spec, planned.planned.key
+        self.sandboxes.chosen(spec)
         task_dir = self._make_dirs(key)
+        outputs = task_dir / "outputs"
+        outputs.mkdir(exist_ok=True)
         state_dir = self.temp_dir / f"{len(list(self.temp_dir.iterdir())):04d}"
         state_dir.mkdir()
         opened = self.models.open(planned, lambda text: self.warn(key, text))
@@ -60,7 +64,7 @@ class TaskMaker:
                 spec.workspace.include_uncommitted,
                 self.around.home,
             ),
-            make_sandbox=lambda: _make_sandbox(spec),
+            make_sandbox=partial(self.sandboxes.make, spec, TaskDirs(state_dir, outputs)),
             port=opened.port,
             bind_workspace=opened.bind_workspace,
             tools=tools,
@@ -76,7 +80,6 @@ class TaskMaker:
             task_dir_name=f"tasks/{task_dir.name}",
             state_dir=state_dir,
             retry=self.retry,
-            is_watched=self.is_watched,
         )
 
     def _make_dirs(self, key: str) -> Path:
@@ -117,9 +120,3 @@ class PermissionRules:
         if path == self.workspace:
             return "."
         return path.removeprefix(root)
-
-
-def _make_sandbox(_spec: TaskSpec) -> Sandbox:
-    """`auto` ends at `none` in this version: nothing stronger is built yet."""
-    made: Sandbox = sandboxes.load("none")()
-    return made

@@ -35,7 +35,6 @@ LATER = (
     "--rerun=failed",
     "--reverify",
     "--cache",
-    "--sandbox-required",
 )
 
 

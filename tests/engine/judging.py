@@ -140,7 +140,7 @@ async def court(
         spec=spec,
         workspace=workspace,
         sandbox=sandbox,
-        make_sandbox=NoneSandbox,
+        make_sandbox=lambda *_: NoneSandbox(),
         make_env=make_env,
         scratch=state / "scratch",
         emit=events.append,

@@ -59,7 +59,6 @@ class Lab:
     """Last word on a task's parts."""
     sinks: tuple[Any, ...] = ()
     write_reports: Callable[[BatchResult], None] = lambda _result: None
-    report_pause_s: Callable[[], float] = lambda: 0.0
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Scripted] = {}
@@ -89,7 +88,7 @@ class Lab:
         parts = TaskParts(
             planned=task,
             workspace=FakeWorkspace(self.source, state_dir),
-            make_sandbox=lambda: NoneSandbox(grace_s=0.2),
+            make_sandbox=lambda *_: NoneSandbox(grace_s=0.2),
             port=ModelPort(provider, "fake", "m", max_output_tokens=2_000),
             bind_workspace=lambda _path: None,
             tools=made,
@@ -117,7 +116,6 @@ class Lab:
                 sinks=(self.collected, *self.sinks),
                 write_reports=self.write_reports,
                 clock=CLOCK,
-                report_pause_s=self.report_pause_s,
             )
         )
 

@@ -43,7 +43,7 @@ def parts_in(tmp_path: Path, events: list[Event]) -> JudgeParts:
         spec=TaskSpec.model_validate({"id": "t", "prompt": "p", "protect": ["a/**"]}, strict=False),
         workspace=FakeWorkspace(tmp_path, tmp_path),
         sandbox=FakeSandbox(),
-        make_sandbox=FakeSandbox,
+        make_sandbox=lambda *_: FakeSandbox(),
         make_env=make_env,
         scratch=tmp_path / "scratch",
         emit=events.append,

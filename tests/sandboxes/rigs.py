@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import os
+import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pi_batch.protocols import Completed, Sandbox
+import pytest
+
+from pi_batch.errors import SandboxError
+from pi_batch.protocols import Completed, Sandbox, SandboxPlace
 from pi_batch.sandboxes import FAKES, TABLE, load
 from pi_batch.sandboxes.fake import FakeCall, FakeFile, FakeRun, FakeSandbox
 
@@ -74,13 +82,43 @@ def _rig(name: str, root: Path) -> Rig:
             lambda path, target: put(path, FakeFile(kind="link", link_target=target)),
             lambda path: put(path, FakeFile(kind="other")),
         )
-    sandbox = load(name)()
-    return Rig(sandbox, str(root.resolve()), lambda path, target: Path(path).symlink_to(target), os.mkfifo)
+    place = place_in(root)
+    sandbox = load(name)(place)
+    return Rig(sandbox, place.root, lambda path, target: Path(path).symlink_to(target), os.mkfifo)
+
+
+def place_in(directory: Path, **more: Any) -> SandboxPlace:
+    """A root and a scratch directory for a sandbox."""
+    for name in ("root", "scratch"):
+        (directory / name).mkdir(exist_ok=True)
+    real = directory.resolve()
+    return SandboxPlace(str(real / "root"), str(real / "scratch"), **more)
+
+
+@functools.cache
+def works(name: str) -> bool:
+    """Whether a sandbox comes up on this machine."""
+
+    async def comes_up(directory: Path) -> bool:
+        sandbox = load(name)(place_in(directory))
+        try:
+            await sandbox.start()
+        except SandboxError:
+            return False
+        await sandbox.close()
+        return True
+
+    if name in FAKES or name == "none":
+        return True
+    with tempfile.TemporaryDirectory() as directory, ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, comes_up(Path(directory))).result()
 
 
 @asynccontextmanager
 async def started(name: str, root: Path) -> AsyncIterator[Rig]:
-    """A sandbox of the table, started, and closed in the end."""
+    """A sandbox of the table, started, and closed in the end; skips where this machine has it not."""
+    if not works(name):
+        pytest.skip(f"{name} does not come up on this machine")
     rig = _rig(name, root)
     await rig.sandbox.start()
     try:

@@ -22,21 +22,21 @@ def has_exited(command: Command) -> bool:
 async def test_the_exit_is_seen_though_somebody_still_holds_the_output() -> None:
     output: list[bytes] = []
     command = start("echo now; (sleep 0.2; echo later) & exit 3")
-    await asyncio.wait_for(command.follow(output.append, lambda: has_exited(command)), 5)
+    await asyncio.wait_for(command.output.follow(output.append, lambda: has_exited(command)), 5)
     assert command.returncode == 3
-    assert not command.is_at_end
-    await command.linger(output.append, 5)
+    assert not command.output.is_at_end
+    await command.output.linger(output.append, 5)
     assert b"".join(output) == b"now\nlater\n"
-    assert command.is_at_end
+    assert command.output.is_at_end
     command.close()
 
 
 async def test_the_end_of_output_is_seen_though_the_command_goes_on() -> None:
     output: list[bytes] = []
     command = start("echo now; exec >&- 2>&-; sleep 0.2; exit 4")
-    await asyncio.wait_for(command.follow(output.append, lambda: command.is_at_end), 5)
+    await asyncio.wait_for(command.output.follow(output.append, lambda: command.output.is_at_end), 5)
     assert command.returncode is None
-    await asyncio.wait_for(command.follow(output.append, lambda: has_exited(command)), 5)
+    await asyncio.wait_for(command.output.follow(output.append, lambda: has_exited(command)), 5)
     assert command.returncode == 4
     command.close()
 
@@ -44,8 +44,8 @@ async def test_the_end_of_output_is_seen_though_the_command_goes_on() -> None:
 async def test_lingering_takes_what_is_there_and_no_endless_rest() -> None:
     output: list[bytes] = []
     command = start("yes & exit 0")
-    await asyncio.wait_for(command.follow(lambda _: None, lambda: has_exited(command)), 5)
-    await asyncio.wait_for(command.linger(output.append, 0.05), 5)
+    await asyncio.wait_for(command.output.follow(lambda _: None, lambda: has_exited(command)), 5)
+    await asyncio.wait_for(command.output.linger(output.append, 0.05), 5)
     assert output
     os.killpg(command.pid, 9)
     command.close()
@@ -54,10 +54,10 @@ async def test_lingering_takes_what_is_there_and_no_endless_rest() -> None:
 async def test_what_is_discarded_tells_its_end() -> None:
     ended = asyncio.Event()
     command = start("(sleep 0.1; head -c 3000000 /dev/zero) & exit 0")
-    await asyncio.wait_for(command.follow(lambda _: None, lambda: has_exited(command)), 5)
-    command.discard(ended.set)
+    await asyncio.wait_for(command.output.follow(lambda _: None, lambda: has_exited(command)), 5)
+    command.output.discard(ended.set)
     await asyncio.wait_for(ended.wait(), 10)
-    assert command.is_at_end
+    assert command.output.is_at_end
     command.close()
 
 
@@ -72,6 +72,6 @@ async def test_a_command_that_cannot_be_started_leaves_no_descriptor() -> None:
 async def test_a_command_is_known_until_it_is_reaped() -> None:
     command = start("exit 0")
     assert command.pid in ADOPTION.commands
-    await asyncio.wait_for(command.follow(print, lambda: has_exited(command)), 5)
+    await asyncio.wait_for(command.output.follow(print, lambda: has_exited(command)), 5)
     assert command.pid not in ADOPTION.commands
     command.close()

@@ -33,8 +33,10 @@ def test_every_offered_name_can_be_written_in_a_spec_and_no_fake_can() -> None:
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_every_class_has_its_tables_name_and_says_what_isolates(name: str) -> None:
-    assert load(name).name == name
-    assert isinstance(load(name).layers, tuple)
+    sandbox = load(name)()
+    assert sandbox.name == name
+    assert isinstance(sandbox.layers, tuple)
+    assert bool(sandbox.layers) == (name not in ("none", "fake"))
 
 
 # --- commands -------------------------------------------------------------------------------------

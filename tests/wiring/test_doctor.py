@@ -8,7 +8,8 @@ import pytest
 
 from pi_batch import __version__
 from pi_batch.errors import UsageError
-from pi_batch.wiring.doctor import Finding, findings
+from pi_batch.wiring.doctor import findings
+from pi_batch.wiring.finding import Finding
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pi_batch.results import PlannedResult
 from pi_batch.spec import PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
 from pi_batch.tools.write import Write
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.sandboxing import SandboxChooser
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock
 from pi_batch.wiring.tasks import PermissionRules, TaskMaker
@@ -32,6 +34,7 @@ class Bench:
         write_session(path / "s.jsonl", [say("hi")])
         for name in ("run", "temp", "source"):
             (path / name).mkdir()
+        self.chooser = SandboxChooser.of(around, path / "run")
         self.maker = TaskMaker(
             around,
             path / "run",
@@ -39,6 +42,7 @@ class Bench:
             Masker(()),
             SystemClock(),
             ModelPool(around, Settings(around), has_cost_limit=False),
+            self.chooser,
             RetryPolicy(),
             lambda key, text: self.warnings.append((key, text)),
         )
@@ -46,9 +50,12 @@ class Bench:
     def open(self, key: str = "t", model: str = "replay/s.jsonl", **spec: Any) -> TaskParts:
         """Open a task."""
         workspace = WorkspaceSpec(path="source", isolation="none")
-        made = TaskSpec(**{"id": "t", "prompt": "p", "workspace": workspace, **spec})
-        planned = PlannedResult(key, "t", "", "t.yaml", "0" * 64, model)
-        return self.maker.open(PlannedTask(planned, made, str(self.path), model))
+        made = TaskSpec(**{"id": "t", "prompt": "p", "sandbox": "none", "workspace": workspace, **spec})
+        planned = PlannedTask(
+            PlannedResult(key, "t", "", "t.yaml", "0" * 64, model), made, str(self.path), model
+        )
+        asyncio.run(self.chooser.prepare([planned]))
+        return self.maker.open(planned)
 
 
 @pytest.fixture

@@ -1,0 +1,270 @@
+"""A sandbox with a porter inside: whatever the walls are made of, the calls are the same.
+
+Commands are started and files are opened by the porter, within the walls, so that no path leads out and a
+link that changes at the right moment leads nowhere either. Processes are accounted for from outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, cast
+
+from pi_batch.errors import SandboxError
+from pi_batch.porter import wire
+from pi_batch.porter.files import require_regular
+from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
+from pi_batch.sandboxes import local_files
+from pi_batch.sandboxes.adoption import ADOPTION
+from pi_batch.sandboxes.calls import GRACE_S, LINGER_S, Calls
+from pi_batch.sandboxes.limits import Limits
+from pi_batch.sandboxes.line import Line
+from pi_batch.text import one_line
+
+START_S = 20.0
+"""How long a sandbox may take to come up."""
+END_S = 3.0
+"""How long its end may take before it is killed from outside."""
+MAX_RESTARTS = 3
+
+_PORTER = "import sys; sys.path.append({root!r}); from pi_batch.porter.serve import main; main({number})"
+_ROOT = str(Path(__file__).resolve().parents[2])
+
+
+class Enclosure(Protocol):
+    """Walls: how to start a porter within them."""
+
+    name: str
+    layers: tuple[str, ...]
+    """What isolates, strongest first."""
+
+    def command(self, porter: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
+        """The command that brings the porter up inside, and files that it inherits. Raises: SandboxError."""
+        ...
+
+    async def lock(self, line: Line) -> None:
+        """What is left to be done once the porter is up. Raises: SandboxError, OSError."""
+        ...
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """A command's environment as it has to be inside."""
+        ...
+
+    def close(self) -> None:
+        """Release what the walls hold."""
+        ...
+
+
+def porter_command(number: int, python: str = "") -> list[str]:
+    """What runs a porter on an inherited socket."""
+    return [
+        python or os.path.realpath(sys.executable),
+        *("-I", "-S", "-X", "utf8", "-c"),
+        _PORTER.format(root=_ROOT, number=number),
+    ]
+
+
+class Enclosed:
+    """The Sandbox protocol over a porter."""
+
+    def __init__(
+        self,
+        enclosure: Enclosure,
+        limits: Limits,
+        *,
+        grace_s: float = GRACE_S,
+        linger_s: float = LINGER_S,
+    ) -> None:
+        self.name = enclosure.name
+        self.layers = (*enclosure.layers, *limits.layers)
+        self._enclosure = enclosure
+        self._limits = limits
+        self._calls = Calls(grace_s=grace_s, linger_s=linger_s)
+        self._line: Line | None = None
+        self._child: subprocess.Popen[bytes] | None = None
+        self._restarts = 0
+        self._coming_up = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Bring the walls and the porter up. Raises: SandboxError."""
+        if self._calls.is_open:
+            return
+        ADOPTION.acquire()
+        self._calls.is_open = True
+        try:
+            await self._bring_up()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End every process inside: TERM, grace, KILL; then the walls."""
+        if not self._calls.is_open:
+            return
+        self._calls.is_open = False
+        try:
+            if self._line is not None and not self._line.is_closed and await self._has_processes(self._line):
+                await self._calls.end_all()
+        finally:
+            self._take_down()
+            self._calls.forget_all()
+            self._enclosure.close()
+            self._limits.close()
+            ADOPTION.release()
+
+    async def exec(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        timeout_s: float,
+        on_output: Callable[[bytes], None],
+    ) -> Completed:
+        """Run a command; see the protocol.
+
+        Raises: SandboxError when the sandbox is not open; OSError when the command cannot be started.
+        """
+        line = await self._porter()
+        mark = self._calls.next_mark()
+        inside = self._enclosure.environment({**env, **mark.variables})
+        try:
+            command = await line.spawn(argv, cwd=cwd, env=inside, mark=mark.limit)
+        except asyncio.CancelledError:
+            await self._calls.end_call(mark)
+            raise
+        return await self._calls.run(command, mark, timeout_s, on_output)
+
+    async def resolve(self, path: str) -> str:
+        """The real path inside. Raises: OSError when links go in a circle."""
+        (real,) = await self._ask("resolve", path)
+        return os.fsdecode(real)
+
+    async def stat(self, path: str) -> FileStat | None:
+        """What is there, links followed."""
+        found = await self._ask("stat", path)
+        if not found:
+            return None
+        kind, size, mode, mtime_ns = found
+        return FileStat(_kind(kind), int(size), int(mode), int(mtime_ns))
+
+    async def read(self, path: str, *, offset: int = 0, limit_bytes: int | None = None) -> bytes:
+        """Bytes of a regular file. Raises: OSError."""
+        _, files = await (await self._porter()).ask("open", _encoded(path))
+        wire.close_all(files[1:])
+        if not files:
+            raise SandboxError(f"{self.name}: the sandbox sent no file")
+        require_regular(os.fstat(files[0]).st_mode, path)
+        return local_files.read_opened(files[0], offset, limit_bytes)
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Replace a file's content, or make it; see `porter.files.write`. Raises: OSError."""
+        _, files = await (await self._porter()).ask("write", _encoded(path), content)
+        wire.close_all(files)
+
+    async def list(self, path: str) -> list[DirEntry]:
+        """A directory's entries by name. Raises: OSError."""
+        fields = await self._ask("list", path)
+        return [
+            DirEntry(os.fsdecode(name), _kind(kind), os.fsdecode(target) if kind == b"link" else None)
+            for name, kind, target in zip(fields[::3], fields[1::3], fields[2::3], strict=True)
+        ]
+
+    async def connects(self, host: str, port: int) -> bool:
+        """True when a TCP connection from inside comes about."""
+        with suppress(OSError):
+            await (await self._porter()).ask("connect", host.encode(), b"%d" % port)
+            return True
+        return False
+
+    async def _ask(self, what: str, path: str) -> Sequence[bytes]:
+        fields, files = await (await self._porter()).ask(what, _encoded(path))
+        wire.close_all(files)
+        return fields
+
+    # --- the porter ---------------------------------------------------------------------------------
+
+    async def _porter(self) -> Line:
+        """The line; a porter that was killed from inside is replaced a few times. Raises: SandboxError."""
+        async with self._coming_up:
+            if not self._calls.is_open:
+                raise SandboxError(f"{self.name}: the sandbox is not open")
+            if self._line is None or self._line.is_closed:
+                self._restarts += 1
+                if self._restarts > MAX_RESTARTS:
+                    raise SandboxError(f"{self.name}: the sandbox is ended from inside again and again")
+                self._take_down()
+                await self._calls.end_all()
+                await self._bring_up()
+            assert self._line is not None  # noqa: S101 -- for the types
+            return self._line
+
+    async def _bring_up(self) -> None:
+        """Start a porter within the walls. Raises: SandboxError."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        complaints = os.memfd_create("pi-batch-complaints")
+        try:
+            self._line = Line(self.name, ours)
+            with theirs:
+                self._child = self._launch(theirs.fileno(), complaints)
+            await self._line.ready(START_S)
+            await self._line.ask("limits", *self._limits.fields())
+            await self._enclosure.lock(self._line)
+        except (SandboxError, TimeoutError, OSError) as error:
+            self._take_down()
+            said = one_line(os.pread(complaints, 4096, 0).decode("utf-8", "replace"), 300)
+            raise SandboxError(f"{self.name}: does not come up: {said or one_line(str(error))}") from error
+        finally:
+            os.close(complaints)
+
+    def _launch(self, number: int, complaints: int) -> subprocess.Popen[bytes]:
+        argv, files = self._enclosure.command(porter_command(number))
+        return subprocess.Popen(
+            self._limits.command(argv),
+            cwd="/",
+            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            stdin=subprocess.DEVNULL,
+            stdout=complaints,
+            stderr=complaints,
+            pass_fds=(number, *files),
+            start_new_session=True,
+        )
+
+    def _take_down(self) -> None:
+        """Hang up and see the porter out; what does not go by itself is killed."""
+        if self._line is not None:
+            self._line.close()
+        child, self._child, self._line = self._child, None, None
+        if child is None:
+            return
+        try:
+            child.wait(END_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+    async def _has_processes(self, line: Line) -> bool:
+        try:
+            fields, _ = await line.ask("idle")
+        except (OSError, SandboxError):
+            return True
+        return not (fields and fields[0])
+
+
+def _kind(kind: bytes) -> FileKind:
+    text = kind.decode("ascii", "replace")
+    return cast("FileKind", text) if text in ("file", "directory", "link") else "other"
+
+
+def _encoded(path: str) -> bytes:
+    """A path as bytes. Raises: OSError for what no path can hold."""
+    try:
+        return os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise OSError(22, "holds a character that no path can have", path) from error

@@ -1,1 +1,0 @@
-"""Files that `pi-batch init` writes: workflows, hooks, suites, timers. Data, no code."""

@@ -1,0 +1,145 @@
+"""Which sandbox a task gets: the one that its spec names, or the strongest that works."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from pi_batch import sandboxes
+from pi_batch.errors import SandboxError
+from pi_batch.kernel import cgroups
+from pi_batch.protocols import Sandbox, SandboxPlace, SandboxUse
+from pi_batch.sandboxes.limits import Limits
+from pi_batch.sandboxes.probe import probe
+from pi_batch.spec import PlannedTask, TaskSpec
+from pi_batch.wiring.surroundings import Surroundings
+
+LADDER = ("bwrap", "landlock")
+"""What `auto` tries, strongest first, before it ends at none."""
+
+Network = bool | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was found for one wish."""
+
+    name: str
+    """Empty where there is nothing to run in."""
+    why: str = ""
+    """Why nothing stronger, or nothing at all, is to be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDirs:
+    """A task's directories beside its workspace."""
+
+    state: Path
+    """What was made for the task lies below it."""
+    outputs: Path
+    """Files that the model is told of; exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxChooser:
+    """Tries sandboxes out, each once, and makes those that tasks get."""
+
+    search_path: str
+    home: str
+    run_dir: Path
+    choices: dict[tuple[str, bool, Network], Choice] = field(default_factory=dict)
+    _complaints: dict[tuple[str, Network], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, around: Surroundings, run_dir: Path) -> SandboxChooser:
+        """For a run from here."""
+        return cls(around.environ.get("PATH", os.defpath), str(around.home or ""), run_dir)
+
+    async def prepare(self, tasks: Iterable[PlannedTask]) -> tuple[str, ...]:
+        """Find what every task will get, before any request; warnings, one for each thing to be said."""
+        warnings: dict[str, None] = {}
+        for task in tasks:
+            wish = _wish(task.spec)
+            if wish not in self.choices:
+                self.choices[wish] = await self._choose(*wish)
+                if task.spec.sandbox == "auto" and self.choices[wish].name == "none":
+                    warnings[_at_none(self.choices[wish].why)] = None
+        return tuple(warnings)
+
+    def chosen(self, spec: TaskSpec) -> str:
+        """The name of what a task gets. Raises: SandboxError when that is nothing."""
+        choice = self.choices[_wish(spec)]
+        if not choice.name:
+            raise SandboxError(choice.why)
+        return choice.name
+
+    def make(self, spec: TaskSpec, dirs: TaskDirs, path: str, scratch: str, use: SandboxUse) -> Sandbox:
+        """A sandbox around a directory of a task. Raises: SandboxError."""
+        name = self.chosen(spec)
+        if name == "none":
+            return sandboxes.load(name)()
+        root = _root(path, dirs.state)
+        network = True if use == "setup" and spec.workspace.setup_network else spec.permissions.network
+        place = SandboxPlace(
+            root=root,
+            scratch=os.path.realpath(scratch),
+            readable=(os.path.realpath(dirs.outputs),),
+            network=network,
+            is_users_own=not Path(root).is_relative_to(dirs.state.resolve()),
+        )
+        return self._sandbox(name, place)
+
+    def _sandbox(self, name: str, place: SandboxPlace) -> Sandbox:
+        return sandboxes.load(name)(place, limits_here(), search_path=self.search_path, home=self.home)
+
+    async def _choose(self, name: str, is_required: bool, network: Network) -> Choice:
+        if name == "none":
+            why = "sandbox: none, but sandbox_required asks for one: name another, or auto"
+            return Choice("", why) if is_required else Choice("none")
+        complaints: list[str] = []
+        for candidate in LADDER if name == "auto" else (name,):
+            complaint = await self.complaint(candidate, network)
+            if not complaint:
+                return Choice(candidate, "; ".join(complaints))
+            complaints.append(complaint)
+        why = "; ".join(complaints)
+        if name == "auto" and not is_required and not isinstance(network, tuple):
+            return Choice("none", why)
+        return Choice("", why if name != "auto" else f"no sandbox works here: {why}")
+
+    async def complaint(self, name: str, network: Network = False) -> str:
+        """Why a sandbox does not work here; empty when it does."""
+        key = (name, network)
+        if key not in self._complaints:
+            make = partial(sandboxes.load(name), search_path=self.search_path, home=self.home)
+            try:
+                await probe(make, network=network)  # type: ignore[arg-type] # partial of any maker
+                self._complaints[key] = ""
+            except SandboxError as error:
+                self._complaints[key] = str(error)
+        return self._complaints[key]
+
+
+def limits_here() -> Limits:
+    """The usual limits, with a control group of their own where one can be made."""
+    usual = Limits()
+    return replace(usual, cgroup=cgroups.make({"memory": usual.memory_bytes, "pids": usual.processes}))
+
+
+def _wish(spec: TaskSpec) -> tuple[str, bool, Network]:
+    return spec.sandbox, spec.sandbox_required, spec.permissions.network
+
+
+def _at_none(why: str) -> str:
+    return f"sandbox: auto ends at none, commands run with your rights, files and network: {why}"
+
+
+def _root(path: str, state_dir: Path) -> str:
+    """The whole tree that a directory is in, where it was made for the task; else the directory."""
+    real, state = Path(os.path.realpath(path)), state_dir.resolve()
+    if not real.is_relative_to(state):
+        return str(real)
+    return str(state.joinpath(*real.relative_to(state).parts[:2]))
