@@ -76,12 +76,14 @@ class ModelPool:
         self._prices: Any = None
 
     def check(self, tasks: Iterable[PlannedTask]) -> None:
-        """Look every model's provider up before anything runs. Raises: UsageError, one line each."""
+        """Look providers and recordings up before anything runs. Raises: UsageError, one line each."""
         problems = []
         for model in dict.fromkeys(task.model for task in tasks):
             try:
                 name = ModelName.parse(model)
-                if name.provider != "replay":
+                if name.provider == "replay":
+                    _look_at_recording(self._around.cwd / name.model)
+                else:
                     find_service(name.provider, self._settings)
             except UsageError as error:
                 problems.append(str(error))
@@ -168,6 +170,14 @@ class ModelPool:
             warnings=replay.warnings,
         )
         return OpenedModel(port, replay.bind)
+
+
+def _look_at_recording(path: Path) -> None:
+    """Raises: UsageError where no task could replay it; what a directory lacks is its task's error."""
+    from pi_batch.providers.recording import read_recording
+
+    if not path.is_dir():
+        read_recording(path)
 
 
 def find_service(name: str, settings: Settings) -> Any:

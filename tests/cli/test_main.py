@@ -96,6 +96,12 @@ UNUSABLE = {
     "a run that is not there": ("report absent", 2, "absent: no events.jsonl there"),
     "a session that is not there": ("export absent.jsonl", 2, "absent.jsonl: cannot be read"),
     "a session that is none": ("export task.yaml", 2, "task.yaml: holds no session"),
+    "a recording that is not there": (
+        "run task.yaml -m replay/absent.jsonl",
+        2,
+        "absent.jsonl: cannot be read",
+    ),
+    "a recording that is none": ("exec Hi -m replay/task.yaml", 2, "task.yaml: holds no session"),
     "a blank prompt": ("exec ' '", 2, "PROMPT: got ' ', need UTF-8 text that is not blank"),
     "a file in the place of the run": (
         "run task.yaml -m replay/session.jsonl --output task.yaml",

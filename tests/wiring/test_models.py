@@ -61,7 +61,9 @@ def ignore(_warning: str) -> None:
 
 def test_all_unknown_providers_are_told_at_once_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        pool(tmp_path).check([task("opanai/x"), task("replay/x"), task("nobody/x"), task("opanai/x")])
+        pool(tmp_path).check(
+            [task("opanai/x"), task(f"replay/{tmp_path}"), task("nobody/x"), task("opanai/x")]
+        )
     first, second = str(caught.value).split("\n")
     assert first.startswith("provider 'opanai': unknown, did you mean 'openai'? (known: ")
     assert second.startswith("provider 'nobody': unknown")
