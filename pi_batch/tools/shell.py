@@ -1,4 +1,4 @@
-"""A task's shell: one bash per command, in the state that the last completed one left."""
+"""A task's shell: one bash per command, in the state that the last one in order left."""
 
 from __future__ import annotations
 
@@ -37,6 +37,10 @@ class Shell:
     def __init__(self, state: ShellState | None = None, *, probe_s: float = PROBE_S) -> None:
         self._state = state
         self._probe_s = probe_s
+        self._begun = 0
+        """Commands so far."""
+        self._kept = 0
+        """The number of the command whose state is kept: of those at once, the last in order."""
         self._slots: set[int] = set()
         """Numbers of the commands that run at the moment: the names of their files."""
 
@@ -47,6 +51,8 @@ class Shell:
 
         Raises: ToolError when no shell can be started.
         """
+        self._begun += 1
+        number = self._begun
         cwd, notes = await self._directory(context)
         completed, saved = await self._start(command, cwd, limit_s, context, on_output)
         if not saved.is_ready and not await self._comes_back(cwd, context):
@@ -57,8 +63,8 @@ class Shell:
         if saved.too_large:
             limit = size_of(MAX_STATE_BYTES)
             notes.append(f"[variables and functions of this call are not kept: they are over {limit}]")
-        if saved.state is not None and not completed.timed_out:
-            self._state = saved.state
+        if saved.state is not None and not completed.timed_out and number > self._kept:
+            self._state, self._kept = saved.state, number
         return ShellRun(completed, tuple(notes))
 
     async def _directory(self, context: ToolContext) -> tuple[str, list[str]]:

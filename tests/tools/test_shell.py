@@ -213,7 +213,12 @@ async def test_commands_at_the_same_time_do_not_meet(sh: Session) -> None:
     await sh("x=0")
     shown = await asyncio.gather(*(sh(f"x={number}; sleep 0.1; echo $x") for number in range(8)))
     assert shown == [str(number) for number in range(8)]
-    assert await sh("echo $x") in {str(number) for number in range(8)}
+    assert await sh("echo $x") == "7"
+
+
+async def test_of_commands_at_once_the_last_in_order_leaves_its_state(sh: Session) -> None:
+    await asyncio.gather(sh("x=first; sleep 0.3"), sh("x=second; sleep 0.1"), sh("x=third; exec true"))
+    assert await sh("echo $x") == "second", "the third ended without saving anything"
 
 
 async def test_tasks_share_a_tool_but_no_state(sh: Session, workspace: Path) -> None:
