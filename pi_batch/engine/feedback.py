@@ -13,16 +13,24 @@ MAX_OUTPUT_BYTES = 8 * 1024
 """Of each failing check."""
 MAX_PATHS = 20
 
+SCHEMA = "output.schema"
+"""The name of the check of the final answer's form."""
+CLEAN_COPY = (
+    "The checks ran in a clean copy: the start with your changes, set up anew. Files that git ignores are not"
+    " in it, nor is what you installed by hand."
+)
 
-def feedback(
-    judgements: Sequence[Judgement], logs: Path, restored: Sequence[str], protect: Sequence[str]
-) -> str:
+
+def feedback(judgements: Sequence[Judgement], logs: Path, restored: Sequence[str], *, is_clean: bool) -> str:
     """Which checks failed and how, the ends of their outputs, and which changes do not count.
 
-    `logs` is the directory of the checks' logs.
+    `logs` is the directory of the checks' logs; `is_clean` says that commands ran in a clean copy.
     """
+    failed = [one for one in judgements if not one.result.passed]
     parts = ["Your work was checked and did not pass."]
-    parts += [_failure(one, logs) for one in judgements if not one.result.passed]
+    parts += [_failure(one, logs) for one in failed]
+    if is_clean and any(one.result.command for one in failed):
+        parts.append(CLEAN_COPY)
     if any(one.with_start_tests is not None for one in judgements):
         parts.append(
             "The start's tests count as they were: a check that failed at the start has to pass with them."
@@ -35,10 +43,19 @@ def feedback(
             "These paths decide how the work is checked. They were judged as they were at the start, so"
             f" changing them does not help; leave them as they were:\n{paths}{more}"
         )
-    elif protect:
-        parts.append(f"Protected paths, judged as they were at the start: {', '.join(protect)}")
-    parts.append("Find the cause, fix it, and finish again.")
+    parts.append(_closing(failed))
     return "\n\n".join(parts)
+
+
+def _closing(failed: Sequence[Judgement]) -> str:
+    """What to do now; an answer of the wrong form only has to be given again."""
+    answers = [one for one in failed if one.result.name == SCHEMA and not one.result.command]
+    if not answers:
+        return "Find the cause, fix it, and finish again."
+    again = "with JSON and nothing else, valid by the schema that you were given."
+    if len(answers) == len(failed):
+        return f"Your work in the files stands. Reply again {again}"
+    return f"Find the cause, fix it, and finish again, {again}"
 
 
 def _failure(judgement: Judgement, logs: Path) -> str:

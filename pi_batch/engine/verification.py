@@ -26,7 +26,7 @@ from pi_batch.engine.bench import (
     without_old_bytecode,
 )
 from pi_batch.engine.case import Case, open_case, unprotected_tests
-from pi_batch.engine.feedback import feedback, log_tail
+from pi_batch.engine.feedback import SCHEMA, feedback, log_tail
 from pi_batch.engine.machine import Machine, carried_over, differences, look
 from pi_batch.engine.start import Baselines, StartCopy
 from pi_batch.engine.start_tests import StartTests
@@ -116,7 +116,9 @@ class Judge:
             passed=passed,
             results=results,
             changes=case.changes,
-            feedback="" if passed else feedback(judgements, parts.log_dir, case.restored, parts.spec.protect),
+            feedback=""
+            if passed
+            else feedback(judgements, parts.log_dir, case.restored, is_clean=case.is_clean),
             structured_output=next((one.value for one in judgements if one.value is not None), None),
             error=next((result.error for result in results if result.error is not None), None),
         )
@@ -141,7 +143,7 @@ class Judge:
             judgements.append(await self._observed("files", output.files, plain, "output.files"))
         if output.schema_ is not None:
             context = replace(plain, answer=case.answer)
-            judgement = await self._observed("schema", output.schema_, context, "output.schema")
+            judgement = await self._observed("schema", output.schema_, context, SCHEMA)
             judgements.append(replace(judgement, value=parts.mask.mask_json(judgement.value)))
         return judgements
 
