@@ -21,11 +21,14 @@ from tests.builtins import NAMES, ROOT, builtin, pi_batch, run
 
 FIXING = ("fix-failing-tests", "fix-lint", "sync-docs", "update-dependencies")
 READING = ("review-diff", "triage-todos")
+HOOK = "review-staged"
+"""Begun by `pi-batch hook`, on files that it has laid out, before every commit."""
 CHANGING_TOOLS = {"write", "edit", "bash", "codemode"}
 PROMPT_MAX_CHARS = 2500
 """What a model with a small window can keep in sight."""
 
 each = pytest.mark.parametrize("name", NAMES)
+each_to_run = pytest.mark.parametrize("name", [name for name in NAMES if name != HOOK])
 
 
 def text_of(name: str) -> str:
@@ -51,8 +54,18 @@ def shown_answer(spec: TaskSpec) -> Any:
     return json.JSONDecoder().raw_decode(spec.prompt, start.start())[0]
 
 
-def test_there_are_six() -> None:
-    assert tuple(sorted((*FIXING, *READING))) == NAMES
+def test_there_are_seven() -> None:
+    assert tuple(sorted((*FIXING, *READING, HOOK))) == NAMES
+
+
+def test_that_of_the_hook_is_small_reads_only_and_judges_like_a_review(tmp_path: Path) -> None:
+    spec = builtin(HOOK, tmp_path)
+    assert (spec.budget.turns or 99) <= 12
+    assert (spec.budget.wall_s or 9999) <= 180
+    assert not CHANGING_TOOLS & set(spec.tools)
+    assert spec.workspace.isolation == "none"
+    assert schema_of(HOOK, tmp_path) == schema_of("review-diff", tmp_path)
+    assert "pi-batch hook -m MODEL" in text_of(HOOK)
 
 
 def test_the_program_finds_all_by_name_from_any_directory(tmp_path: Path) -> None:
@@ -89,7 +102,7 @@ def test_it_uses_no_key_that_is_reserved(name: str) -> None:
     assert isinstance(keys.get("permissions", {}).get("network", False), bool)
 
 
-@each
+@each_to_run
 def test_it_begins_with_what_it_does_and_how_it_is_run(name: str) -> None:
     header = text_of(name).partition("version:")[0].strip().split("\n")
     assert all(line.startswith("#") for line in header)
@@ -128,7 +141,7 @@ def test_every_input_is_used(name: str) -> None:
     assert [key for key in keys_of(name)["inputs"] if f"inputs.{key}" not in body] == []
 
 
-@each
+@each_to_run
 def test_it_has_a_budget_in_turns_tokens_and_time_and_none_in_money(name: str, tmp_path: Path) -> None:
     budget = builtin(name, tmp_path).budget
     assert 20 <= (budget.turns or 0) <= 100
@@ -149,7 +162,7 @@ def test_there_may_be_nothing_to_do(name: str, tmp_path: Path) -> None:
     assert builtin(name, tmp_path).precheck is not None
 
 
-@each
+@each_to_run
 def test_it_works_on_a_clone_of_the_current_directory(name: str, tmp_path: Path) -> None:
     workspace = builtin(name, tmp_path).workspace
     assert (workspace.path, workspace.isolation, workspace.include_uncommitted) == (".", "clone", True)

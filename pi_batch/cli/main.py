@@ -28,16 +28,18 @@ COMMANDS = {
     "validate": CommandEntry("pi_batch.cli.validate", "Check spec files; nothing is run."),
     "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
+    "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
     "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
     "models": CommandEntry("pi_batch.cli.models", "Show model services, or what is known of models."),
+    "init": CommandEntry("pi_batch.cli.init", "Write files to begin with: workflows, hooks, a suite."),
     "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
 }
 """What this version has."""
 
-RESERVED = ("resume", "compare", "merge", "suite", "init", "rpc")
+RESERVED = ("resume", "compare", "merge", "suite", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 

@@ -18,8 +18,11 @@ from pi_batch.cli.options import reserved_options
 @click.option(
     "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write a Markdown report here."
 )
-@reserved_options("--html", "--sarif")
-def command(run_dir: Path, junit: Path | None, json_file: Path | None, markdown: Path | None) -> int:
+@click.option(
+    "--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write findings of reviews here."
+)
+@reserved_options("--html")
+def command(run_dir: Path, json_file: Path | None, **files: Path | None) -> int:
     """Make the reports of a finished run again.
 
     They are computed from events.jsonl alone. Without an option the summary is printed. The exit code is
@@ -27,4 +30,4 @@ def command(run_dir: Path, junit: Path | None, json_file: Path | None, markdown:
     """
     from pi_batch.wiring.reporting import report
 
-    return report(run_dir, junit=junit, json_file=json_file, markdown=markdown)
+    return report(run_dir, {"json": json_file, **files})

@@ -19,6 +19,9 @@ MAX_STORE_CHARS = 1024 * 1024
 MAX_STORE_KEY_CHARS = 200
 DEFAULT_TIMEOUT_S = 120.0
 MAX_TIMEOUT_S = 600.0
+MAX_CPU_S = 30
+MAX_MEMORY_BYTES = 512 * 1024 * 1024
+"""Of a script, beyond what its worker has at the start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class BatchParts:
     write_reports: Callable[[BatchResult], None]
     """run.json and junit.xml, after every task. Raises: LogWriteError."""
     clock: Clock
+    report_pause_s: Callable[[], float] = lambda: 0.0
+    """How long the reports that were just written will do; they are written again then."""
     warnings: tuple[str, ...] = ()
 
 
@@ -45,6 +47,8 @@ class Batch:
         self._ledger = Ledger(self._limit, parts.clock, is_suite=True)
         self._workers: list[asyncio.Task[None]] = []
         self._signal_exit_code: int | None = None
+        self._due: asyncio.TimerHandle | None = None
+        """When reports are written that had to wait."""
 
     def cancel(self, signal_exit_code: int) -> None:
         """End every running task now; reports and partial patches are still written."""
@@ -75,7 +79,7 @@ class Batch:
         status: Literal["complete", "interrupted"] = "complete" if is_whole else "interrupted"
         duration_s = round(self._clock.monotonic() - started_s, 3)
         self._emit(BatchEnd(status, duration_s, self._signal_exit_code))
-        self._write_reports()
+        self._write_reports_now()
         self._stream.close()
         if self._stream.failure is not None:
             raise self._stream.failure
@@ -127,7 +131,20 @@ class Batch:
         self._stream.emit(None, event)
 
     def _write_reports(self) -> None:
+        """Rewrite the reports, a little later where they have only just been written."""
+        if self._due is not None:
+            return
+        pause_s = self._parts.report_pause_s()
+        if pause_s > 0:
+            self._due = asyncio.get_running_loop().call_later(pause_s, self._write_reports_now)
+        else:
+            self._write_reports_now()
+
+    def _write_reports_now(self) -> None:
         """Rewrite the reports; one that cannot be written ends the run as a log would."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
         try:
             self._parts.write_reports(self._stream.fold.result())
         except LogWriteError as error:

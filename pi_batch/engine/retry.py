@@ -56,6 +56,8 @@ class Requester:
     policy: RetryPolicy = RetryPolicy()
     on_wait: Callable[[float], None] = lambda _seconds: None
     """Told how long each wait was: working time leaves it out."""
+    is_watched: bool = True
+    """False where nobody takes the pieces of a reply: no event is made of them then."""
 
     async def complete(
         self,
@@ -99,11 +101,11 @@ class Requester:
     async def _one_try(self, request: ModelRequest, heard: list[str]) -> AssistantMessage:
         """Stream one reply; `heard` takes its pieces as they come. Raises: ProviderError."""
         reply: AssistantMessage | None = None
-        live = LiveMask(self.mask)
+        live = LiveMask(self.mask) if self.is_watched else None
         async for piece in self.port.provider.stream(request):
             if isinstance(piece, Delta):
                 heard.append(piece.text)
-                if text := live.feed(piece.kind, piece.text):
+                if live is not None and (text := live.feed(piece.kind, piece.text)):
                     self.emit(MessageUpdate(piece.kind, text))
             else:
                 reply = piece

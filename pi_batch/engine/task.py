@@ -70,6 +70,8 @@ class TaskParts:
     state_dir: Path
     """Private and temporary, outside the user's tree; removed with the workspace."""
     keep_workspace: bool = False
+    is_watched: bool = True
+    """Whether any sink takes live-only events."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
 
@@ -258,6 +260,7 @@ class _TaskRun:
             random=random.Random(parts.planned.planned.key),  # noqa: S311 -- jitter, not secrets
             policy=parts.retry,
             on_wait=self._count_wait,
+            is_watched=parts.is_watched,
         )
         agent = Agent(
             door=door,

@@ -1,8 +1,8 @@
 """HTTP to model services: the one module that knows httpx. Another client is this file written anew.
 
-One pool of connections per endpoint, shared by all tasks. httpx's transport is used without its client:
-no redirects, cookies, environment or logging are wanted, and each costs time on every request. A plain
-http endpoint never loads certificates.
+All tasks share an endpoint's connections, each in a transport of its own: httpcore's pool would ask the
+system about every connection it holds, twice a request. httpx's client is not used: no redirects, cookies,
+environment or logging are wanted, and each costs time. Plain http never loads certificates.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import importlib.util
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pi_batch import __version__
@@ -42,7 +42,10 @@ class HttpClient:
     def __init__(self, endpoint: Endpoint, headers: Mapping[str, str] | None = None) -> None:
         self.endpoint = endpoint
         self._headers = _headers(endpoint, headers or {})
-        self._transport: httpx.AsyncHTTPTransport | None = None
+        self._idle: list[httpx.AsyncHTTPTransport] = []
+        """Each with the connection of the request that had it last; the latest is used first."""
+        self._tls: ssl.SSLContext | None = None
+        self._is_closed = False
 
     async def post(
         self, url: str, body: bytes, *, timeout_s: float, headers: Mapping[str, str] | None = None
@@ -51,8 +54,6 @@ class HttpClient:
         load_httpx()
         import httpx
 
-        if self._transport is None:
-            self._transport = _transport(self.endpoint)
         times = self.endpoint.timeouts
         request = httpx.Request(
             "POST",
@@ -61,16 +62,17 @@ class HttpClient:
             content=body,
             extensions={"timeout": {"connect": times.connect_s}},
         )
+        transport = self._idle.pop() if self._idle else self._new_transport()
         guard = StallGuard(first_event_s=times.first_event_s, idle_s=times.idle_s, total_s=timeout_s)
         try:
-            response = await guard.wait(self._transport.handle_async_request(request))
-        except _failures() as error:
+            response = await guard.wait(transport.handle_async_request(request))
+        except BaseException as error:
             guard.close()
-            raise _fault(self.endpoint, error, is_streaming=False) from error
-        except BaseException:
-            guard.close()
+            await self._give_back(transport)
+            if isinstance(error, _failures()):
+                raise _fault(self.endpoint, error, is_streaming=False) from error
             raise
-        stream = EventStream(self.endpoint, response, guard)
+        stream = EventStream(self.endpoint, response, guard, lambda: self._give_back(transport))
         if 200 <= response.status_code < 300:
             return stream
         try:
@@ -80,19 +82,37 @@ class HttpClient:
         raise faults.refused(self.endpoint, response.status_code, response.headers, body)
 
     async def close(self) -> None:
-        """Close every connection."""
-        transport, self._transport = self._transport, None
-        if transport is not None:
+        """Close every connection; one in use, when it is given back."""
+        self._is_closed = True
+        while self._idle:
+            await self._idle.pop().aclose()
+
+    def _new_transport(self) -> httpx.AsyncHTTPTransport:
+        if self._tls is None and self.endpoint.needs_tls:
+            self._tls = _tls_context(self.endpoint)
+        return _transport(self.endpoint, self._tls)
+
+    async def _give_back(self, transport: httpx.AsyncHTTPTransport) -> None:
+        if self._is_closed:
             await transport.aclose()
+        else:
+            self._idle.append(transport)
 
 
 class EventStream:
     """A good answer as it arrives."""
 
-    def __init__(self, endpoint: Endpoint, response: httpx.Response, guard: StallGuard) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        response: httpx.Response,
+        guard: StallGuard,
+        give_back: Callable[[], Awaitable[None]],
+    ) -> None:
         self._endpoint = endpoint
         self._response = response
         self._guard = guard
+        self._give_back = give_back
         self._chunks = _chunks(response)
         self._decoder = SseDecoder()
         self._is_at_end = False
@@ -153,10 +173,13 @@ class EventStream:
     async def close(self) -> None:
         """Give the connection back, or end it when the answer was not read to its end."""
         self._guard.close()
-        await self._response.aclose()
-        close_chunks = getattr(self._chunks, "aclose", None)
-        if close_chunks is not None:
-            await close_chunks()
+        try:
+            await self._response.aclose()
+            close_chunks = getattr(self._chunks, "aclose", None)
+            if close_chunks is not None:
+                await close_chunks()
+        finally:
+            await self._give_back()
 
     async def _chunk(self) -> bytes | None:
         try:
@@ -192,16 +215,15 @@ def _failures() -> tuple[type[Exception], ...]:
     return httpx.TransportError, httpx.DecodingError, Stalled
 
 
-def _transport(endpoint: Endpoint) -> httpx.AsyncHTTPTransport:
+def _transport(endpoint: Endpoint, tls: ssl.SSLContext | None) -> httpx.AsyncHTTPTransport:
+    """A transport; without a TLS context for what is plain http."""
     import httpx
 
-    # None, not False: httpx makes a context for that, too, which plain http never uses (6 ms).
-    context: Any = _tls_context(endpoint) if endpoint.needs_tls else None
     proxy = None
     if endpoint.proxy is not None:
-        proxy_context = context if endpoint.proxy.startswith("https:") else None
-        proxy = httpx.Proxy(endpoint.proxy, ssl_context=proxy_context)
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=KEEPALIVE_S)
+        proxy = httpx.Proxy(endpoint.proxy, ssl_context=tls if endpoint.proxy[:6] == "https:" else None)
+    context: Any = tls  # None, not False: httpx makes a context for that, too, which plain http never uses
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=1, keepalive_expiry=KEEPALIVE_S)
     return httpx.AsyncHTTPTransport(verify=context, trust_env=False, limits=limits, proxy=proxy)
 
 

@@ -9,6 +9,7 @@ TABLE = {
     "json": "pi_batch.reports.json:Json",
     "junit": "pi_batch.reports.junit:JUnit",
     "markdown": "pi_batch.reports.markdown:Markdown",
+    "sarif": "pi_batch.reports.sarif:Sarif",
     "table": "pi_batch.reports.table:Table",
 }
 """Each class can be made without arguments and satisfies `protocols.Report`."""

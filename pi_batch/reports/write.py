@@ -16,17 +16,19 @@ from pi_batch.reports.logs import log_reader
 from pi_batch.reports.masked import BatchMask
 from pi_batch.results import BatchResult
 
-QUICK_WRITE_S = 0.1
-"""Up to this, reports are written after every task."""
+PAUSE_S = 0.25
+"""Between two writings while a run goes on: of tasks that end together one report is enough."""
+SHARE = 0.1
+"""Of the time, what writing may take while a run goes on."""
 
 RUN_DIR_FILES = {"run.json": "json", "junit.xml": "junit"}
 
 
 class ReportWriter:
-    """Writes a run's reports anew after each task.
+    """Writes a run's reports anew after each task, and says how long they will do.
 
     Reports of thousands of tasks take a while: while the run goes on they are rewritten so seldom that
-    writing takes a tenth of the time at most. The last state is always written.
+    writing takes a tenth of the time at most.
     """
 
     def __init__(
@@ -42,15 +44,16 @@ class ReportWriter:
         self._files = ReportFiles(run_dir, extra=extra, root=root, mask=mask)
         self._not_before_s = float("-inf")
 
+    def pause_s(self) -> float:
+        """Seconds from now until it is worth writing again; 0: it is."""
+        return max(0.0, self._not_before_s - self._clock.monotonic())
+
     def write(self, batch: BatchResult) -> None:
-        """Write the reports, unless it is too early to. Raises: LogWriteError."""
+        """Write the reports. Raises: LogWriteError."""
         started_s = self._clock.monotonic()
-        if batch.status == "running" and started_s < self._not_before_s:
-            return
         self._files.write(batch)
         ended_s = self._clock.monotonic()
-        took_s = ended_s - started_s
-        self._not_before_s = ended_s + (9 * took_s if took_s > QUICK_WRITE_S else 0.0)
+        self._not_before_s = ended_s + max(PAUSE_S, (ended_s - started_s) * (1 / SHARE - 1))
 
 
 class ReportFiles:

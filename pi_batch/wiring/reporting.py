@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from pi_batch.errors import UsageError
@@ -17,8 +18,11 @@ from pi_batch.standard_streams import say
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
 
-def report(run_dir: Path, *, junit: Path | None, json_file: Path | None, markdown: Path | None) -> int:
-    """Fold a run's log and render it; the run's exit code. Raises: UsageError, LogWriteError."""
+def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
+    """Fold a run's log and render it into files, report name -> file; the run's exit code.
+
+    Without any the summary is printed. Raises: UsageError, LogWriteError.
+    """
     utf8_streams()
     around = Surroundings.of_process()
     log = run_dir / "events.jsonl"
@@ -27,7 +31,6 @@ def report(run_dir: Path, *, junit: Path | None, json_file: Path | None, markdow
     batch = fold(read_log(log))
     if not batch.run_id:
         raise UsageError(f"{log}: holds no run: it ended before the first event was written")
-    wanted = {"junit": junit, "json": json_file, "markdown": markdown}
     targets = {name: path for name, path in wanted.items() if path is not None}
     for name, path in targets.items():
         write_report(path, make_report(name, run_dir, around.cwd).render(batch).encode("utf-8"))

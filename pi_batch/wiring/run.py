@@ -47,7 +47,7 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     around = Surroundings.of_process()
     try:
         plan = make_plan(specs, options, around)
-        run_dir, batch = _run_plan(plan, options, around)
+        run_dir, batch = run_plan(plan, options, around)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -63,7 +63,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     around = Surroundings.of_process()
     plan = make_adhoc_plan(prompt, options, around)
     is_stream = output_format == "stream-json"
-    run_dir, batch = _run_plan(plan, options, around, is_stream=is_stream)
+    run_dir, batch = run_plan(plan, options, around, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
         say(f"{result_json(result)}\n")
@@ -76,9 +76,10 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     return batch.exit_code
 
 
-def _run_plan(
+def run_plan(
     plan: Plan, options: RunOptions, around: Surroundings, *, is_stream: bool = False
 ) -> tuple[Path, BatchResult]:
+    """Carry a plan out; the run directory and the result. Raises: PiBatchError when nothing could be run."""
     mask = around.masker(options.secrets)
     settings = Settings(around)
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
@@ -101,16 +102,22 @@ def _run_plan(
         def warn(key: str, text: str) -> None:
             batch.warn(key, text)
 
+        sinks = tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events))
+        is_watched = any(sink.takes_live_only for sink in sinks)
         chooser = SandboxChooser.of(around, run_dir)
         warnings = asyncio.run(chooser.prepare(plan.tasks))
-        maker = TaskMaker(around, run_dir, private_dir, mask, clock, models, chooser, settings.retry, warn)
+        maker = TaskMaker(
+            around, run_dir, private_dir, mask, clock, models, chooser, settings.retry, warn, is_watched
+        )
+        reports = ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask)
         parts = BatchParts(
             run_id=run_id,
             plan=plan,
             open_task=maker.open,
-            sinks=tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events)),
-            write_reports=ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask).write,
+            sinks=sinks,
+            write_reports=reports.write,
             clock=clock,
+            report_pause_s=reports.pause_s,
             warnings=warnings,
         )
         batch = Batch(parts)

@@ -42,6 +42,8 @@ class TaskMaker:
     retry: RetryPolicy
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
+    is_watched: bool = True
+    """Whether anybody takes the pieces of a reply as they come."""
 
     def open(self, planned: PlannedTask) -> TaskParts:
         """Make one task's parts. Raises: PiBatchError."""
@@ -80,6 +82,7 @@ class TaskMaker:
             task_dir_name=f"tasks/{task_dir.name}",
             state_dir=state_dir,
             retry=self.retry,
+            is_watched=self.is_watched,
         )
 
     def _make_dirs(self, key: str) -> Path:

@@ -12,6 +12,7 @@ import pytest
 from pi_batch import __version__
 from pi_batch.cli.main import COMMANDS, RESERVED
 from tests.cli.calling import Desk
+from tests.workspaces.repositories import git
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(r"^ *Example: (pi-batch .*)$", re.MULTILINE)
@@ -54,6 +55,7 @@ def test_every_example_can_be_typed(desk: Desk) -> None:
     desk.write("tasks/fix.yaml", "prompt: Go.\nworkspace: {path: .., isolation: none}\n")
     desk.call("run", "tasks/fix.yaml", "-m", "replay/session.jsonl", "--output", ".pi-batch/runs/RUN")
     (desk.path / ".pi-batch/runs/LATEST").symlink_to("RUN")
+    git(desk.path, "init", "-q")
     for command in ("", *COMMANDS):
         (example,) = EXAMPLE.findall(desk.call(*command.split(), "--help").out)
         words = shlex.split(example.partition(" > ")[0])[1:]

@@ -59,6 +59,7 @@ class Lab:
     """Last word on a task's parts."""
     sinks: tuple[Any, ...] = ()
     write_reports: Callable[[BatchResult], None] = lambda _result: None
+    report_pause_s: Callable[[], float] = lambda: 0.0
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Scripted] = {}
@@ -116,6 +117,7 @@ class Lab:
                 sinks=(self.collected, *self.sinks),
                 write_reports=self.write_reports,
                 clock=CLOCK,
+                report_pause_s=self.report_pause_s,
             )
         )
 

@@ -82,6 +82,19 @@ async def test_reports_are_written_before_between_and_after(tmp_path: Path) -> N
     assert states[-1] == ("complete", 2)
 
 
+async def test_reports_that_have_to_wait_are_written_while_other_tasks_still_run(tmp_path: Path) -> None:
+    states: list[tuple[str, int]] = []
+    lab = Lab(
+        tmp_path,
+        {"a": [says("a")], "b": [calls(ToolCall("c", "bash", {"command": "sleep 0.3"})), says("b")]},
+        write_reports=lambda batch: states.append((batch.status, batch.totals.passed)),
+        report_pause_s=lambda: 0.02 if states else 0.0,
+        max_parallel=2,
+    )
+    await lab.run(planned("a", lab.source), planned("b", lab.source))
+    assert states == [("running", 0), ("running", 1), ("complete", 2)]
+
+
 async def test_the_live_result_is_what_the_log_folds_to(tmp_path: Path) -> None:
     lab = Lab(tmp_path, {key: [think(key), says(key)] for key in "ab"}, max_parallel=2)
     batch = await lab.run(planned("a", lab.source), planned("b", lab.source))

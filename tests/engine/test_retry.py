@@ -57,6 +57,7 @@ class Trial:
         retries_empty: bool = True,
         timeout_s: float = 60.0,
         provider: Scripted | None = None,
+        is_watched: bool = True,
     ) -> None:
         self.timeout_s = timeout_s
         self.events: list[Event] = []
@@ -81,6 +82,7 @@ class Trial:
             random=random.Random(7),
             policy=policy,
             on_wait=self.waits.append,
+            is_watched=is_watched,
         )
 
     async def ask(self) -> AssistantMessage:
@@ -261,6 +263,16 @@ async def test_deltas_are_live_and_hide_secrets_across_their_borders() -> None:
     shown = "".join(event.delta for event in trial.events if isinstance(event, MessageUpdate))
     assert "the key is" in shown
     assert "hunter2" not in shown
+
+
+async def test_where_nobody_watches_no_event_is_made_of_pieces() -> None:
+    trial = Trial(says("hello"), is_watched=False)
+    assert (await trial.ask()).text == "hello"
+    assert not [event for event in trial.events if isinstance(event, MessageUpdate)]
+    broken = Trial(provider=BreaksOff(()), is_watched=False)
+    with pytest.raises(ProviderError):
+        await broken.ask()
+    assert (broken.ledger.used.tokens or 0) > 100, "what was heard is charged all the same"
 
 
 async def test_waiting_is_counted_apart_from_working() -> None:

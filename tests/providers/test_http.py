@@ -174,6 +174,29 @@ async def test_a_finished_reply_leaves_its_connection_for_the_next() -> None:
     assert len(ports) == 1
 
 
+async def test_requests_at_once_have_a_connection_each_and_later_ones_use_them_again() -> None:
+    ports: list[str] = []
+    together = asyncio.Barrier(4)
+
+    async def handle(request: Request, connection: Connection) -> None:
+        ports.append(str(connection.peer))
+        if len(ports) <= 4:
+            await together.wait()
+        await connection.head(200, [("content-type", "text/event-stream")])
+        await connection.chunk(b'data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n')
+        await connection.end()
+
+    server = await serve(handle, "127.0.0.1", 0)
+    asked = provider(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+    await asyncio.gather(*(ask(asked, request()) for _ in range(4)))
+    assert len(set(ports)) == 4
+    await asyncio.gather(*(ask(asked, request()) for _ in range(3)))
+    await ask(asked, request())
+    assert set(ports[4:]) <= set(ports[:4])
+    await asked.close()
+    server.close()
+
+
 async def test_many_tasks_share_one_provider() -> None:
     async with LoopbackServer(lambda body: Reply(f"for {body['messages'][-1]['content']}")) as server:
         asked = provider(server.url)

@@ -17,7 +17,6 @@ from pi_batch.fold import fold
 from pi_batch.redact import Masker
 from pi_batch.reports.junit import JUnit
 from pi_batch.reports.write import ReportWriter, write_report, write_run_reports
-from pi_batch.results import BatchResult
 from tests.clocks import FakeClock
 from tests.reports.batches import hostile, one_of_everything
 from tests.streams import Stream
@@ -155,31 +154,25 @@ class SlowClock(FakeClock):
         return super().monotonic()
 
 
-def is_written(writer: ReportWriter, run_dir: Path, batch: BatchResult) -> bool:
-    file = run_dir / "run.json"
-    file.unlink(missing_ok=True)
-    writer.write(batch)
-    return file.exists()
-
-
 RUNNING, ENDED = fold(Stream("a").records), fold(Stream("a").finish().records)
 
 
-def test_quick_reports_are_written_after_every_task(tmp_path: Path) -> None:
-    writer = ReportWriter(tmp_path, FakeClock())
-    assert [is_written(writer, tmp_path, RUNNING) for _ in range(5)] == [True] * 5
+def test_reports_of_tasks_that_end_together_are_written_once(tmp_path: Path) -> None:
+    clock = FakeClock()
+    writer = ReportWriter(tmp_path, clock)
+    assert writer.pause_s() == 0
+    writer.write(RUNNING)
+    assert writer.pause_s() == pytest.approx(0.25)
+    clock.advance(0.25)
+    assert writer.pause_s() == pytest.approx(0)
 
 
-def test_reports_that_take_long_take_a_tenth_of_the_time_and_are_always_written_at_the_end(
-    tmp_path: Path,
-) -> None:
+def test_reports_that_take_long_take_a_tenth_of_the_time(tmp_path: Path) -> None:
     clock = SlowClock()
     writer = ReportWriter(tmp_path, clock)
     clock.step_s = 2.0
-    assert is_written(writer, tmp_path, RUNNING)
+    writer.write(RUNNING)
     clock.step_s = 0.0
-    clock.advance(17.9)
-    assert not is_written(writer, tmp_path, RUNNING)
-    assert is_written(writer, tmp_path, ENDED)
-    clock.advance(0.2)
-    assert is_written(writer, tmp_path, RUNNING)
+    assert writer.pause_s() == pytest.approx(18.0)
+    writer.write(ENDED)
+    assert (tmp_path / "run.json").exists()

@@ -1,0 +1,38 @@
+"""`pi-batch init`: working files to begin with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+KINDS = (
+    *("github", "github-review", "github-label", "nightly", "nightly-gitlab", "nightly-cron"),
+    *("pre-commit", "suite"),
+)
+
+
+@click.command("init", epilog="Example: pi-batch init suite")
+@click.argument("kind", type=click.Choice(KINDS), metavar="KIND")
+@click.option(
+    "--action",
+    metavar="OWNER/REPO@COMMIT",
+    help="Where workflows take the action from. Default: zeros that you replace.",
+)
+@click.option(
+    "--directory",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    metavar="DIR",
+    help="Where to. Default: here.",
+)
+@click.option("--force", is_flag=True, help="Replace files that are there already.")
+def command(kind: str, action: str | None, directory: Path, force: bool) -> int:
+    """Write files to begin with: workflows, hooks, a suite.
+
+    github, github-review, github-label and nightly are GitHub workflows; nightly-gitlab is a job for GitLab
+    CI; nightly-cron a script for cron or systemd; pre-commit a hook's configuration; suite a suite of tasks.
+    """
+    from pi_batch.wiring.starting import start
+
+    return start(kind, directory=directory, action=action, is_forced=force)

@@ -1,0 +1,83 @@
+"""Frames on the socket between a script's host and its worker: a length, then JSON in ASCII.
+
+A length in front, on a socket of its own: nothing that a script prints can look like a frame. Both ends use
+this module; the reading end takes nothing on trust.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+MAX_FRAME_BYTES = 16 * 1024 * 1024
+"""Of any frame: a tool's result, a script's end."""
+MAX_CALL_BYTES = 4 * 1024 * 1024
+"""Of a call with its arguments."""
+MAX_CONTAINERS = 250_000
+"""Lists and objects in a frame: `[{},{},…]` takes twenty times its size once it is decoded."""
+
+_HEADER = struct.Struct(">I")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+
+
+class FrameError(ValueError):
+    """A frame that is too long, or whose content is not what it has to be."""
+
+
+def encoded(value: Any, *, limit_bytes: int = MAX_FRAME_BYTES) -> bytes:
+    """A value as a frame. Raises: FrameError when it is no JSON or too long."""
+    try:
+        body = json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FrameError(f"not JSON: {error}") from None
+    if len(body) > limit_bytes:
+        raise FrameError(f"{len(body):,} bytes as JSON, more than {limit_bytes:,}")
+    return _HEADER.pack(len(body)) + body
+
+
+def decoded(body: bytes) -> Any:
+    """What a frame holds. Raises: FrameError."""
+    if body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
+        outside = _STRING.sub(b"", body)
+        if outside.count(b"{") + outside.count(b"[") > MAX_CONTAINERS:
+            raise FrameError(f"more than {MAX_CONTAINERS:,} lists and objects")
+    try:
+        return json.loads(body.decode("ascii"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:  # UnicodeError is a ValueError
+        raise FrameError(f"not JSON: {type(error).__name__}") from None
+
+
+class FrameReader:
+    """Cuts what comes in into frames; holds at most one that is not complete."""
+
+    def __init__(self, *, limit_bytes: int = MAX_FRAME_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._held = bytearray()
+
+    def feed(self, piece: bytes) -> Iterator[bytes]:
+        """The bodies of the frames that this piece completes; take them all before the next piece.
+
+        Raises: FrameError for a frame that says it is too long, before any of it is kept.
+        """
+        self._held += piece
+        start = 0
+        try:
+            while len(self._held) - start >= _HEADER.size:
+                (length,) = _HEADER.unpack_from(self._held, start)
+                if length > self._limit_bytes:
+                    raise FrameError(f"a frame of {length:,} bytes, more than {self._limit_bytes:,}")
+                end = start + _HEADER.size + length
+                if len(self._held) < end:
+                    break
+                body = bytes(self._held[start + _HEADER.size : end])
+                start = end
+                yield body
+        finally:
+            del self._held[:start]
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")

@@ -1,0 +1,1 @@
+"""Files that `pi-batch init` writes: workflows, hooks, suites, timers. Data, no code."""

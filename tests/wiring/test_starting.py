@@ -1,0 +1,93 @@
+"""`pi-batch init`: what it writes works, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pi_batch.cli.init import KINDS
+from pi_batch.wiring.starting import STARTERS
+from tests.cli.calling import Desk
+from tests.cli.conftest import desk as desk  # noqa: PLC0414 -- the fixture
+
+ACTION = f"own/fork@{'a' * 40}"
+
+
+def test_the_commands_kinds_are_those_that_there_are() -> None:
+    assert tuple(STARTERS) == KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_is_written_once_and_says_what_to_do_next(desk: Desk, kind: str) -> None:
+    done = desk.call("init", kind)
+    assert done.code == 0
+    assert re.findall(r"^wrote (.*)$", done.out, re.MULTILINE) == list(STARTERS[kind].files)
+    assert re.search(r"^1\. [A-Z`].*[.]$", done.out, re.MULTILINE)
+    for name in STARTERS[kind].files:
+        assert (desk.path / name).read_bytes().endswith(b"\n")
+        (desk.path / name).write_text("mine\n")
+    again = desk.call("init", kind)
+    assert again.code == 2
+    assert "is there already; --force replaces it. Nothing was written" in again.err
+    assert {(desk.path / name).read_text() for name in STARTERS[kind].files} == {"mine\n"}
+    assert desk.call("init", kind, "--force").code == 0
+
+
+def test_a_suite_can_be_planned_as_it_is(desk: Desk) -> None:
+    desk.call("init", "suite")
+    assert desk.call("validate", "pi-batch/suite.yaml").out == "1 task, no problems\n"
+
+
+def test_workflows_take_the_action_that_was_named(desk: Desk) -> None:
+    done = desk.call("init", "github", "--action", ACTION)
+    assert "zeros" not in done.out
+    text = (desk.path / ".github/workflows/pi-batch-fix-tests.yml").read_text(encoding="utf-8")
+    assert f"uses: own/fork/github-action@{'a' * 40}\n" in text
+    assert f"uses: own/fork/github-action/apply@{'a' * 40}\n" in text
+    assert "0" * 40 not in text
+    assert set(yaml.safe_load(text)["jobs"]) == {"fix", "publish"}
+
+
+@pytest.mark.parametrize("action", ["own/fork", "own/fork@main", "own@" + "a" * 40, "a/b@" + "a" * 39 + "\n"])
+def test_an_action_is_named_by_commit(desk: Desk, action: str) -> None:
+    done = desk.call("init", "github", "--action", action)
+    assert done.code == 2
+    assert "a commit of 40 hex digits" in done.err
+    assert not (desk.path / ".github").exists()
+
+
+def test_another_directory_can_be_named(desk: Desk) -> None:
+    assert desk.call("init", "pre-commit", "--directory", "sub").code == 0
+    config = yaml.safe_load((desk.path / "sub/.pre-commit-config.yaml").read_text(encoding="utf-8"))
+    assert config["repos"][0]["hooks"][0]["entry"].startswith("pi-batch hook ")
+
+
+def test_a_directory_that_cannot_be_made_is_one_line(desk: Desk) -> None:
+    desk.write("file", "x")
+    done = desk.call("init", "github", "--directory", "file/sub")
+    assert done.code == 3
+    assert "cannot be made" in done.err
+    assert len(done.lines) == 1
+
+
+def test_the_nights_script_is_a_script(desk: Desk, tmp_path: Path) -> None:
+    desk.call("init", "nightly-cron")
+    script = desk.path / "pi-batch-nightly.sh"
+    assert script.stat().st_mode & 0o111
+    subprocess.run(["sh", "-n", str(script)], check=True)
+
+
+def test_flags_in_what_is_written_are_flags_that_there_are(desk: Desk) -> None:
+    for kind in KINDS:
+        desk.call("init", kind)
+    texts = [path.read_text(encoding="utf-8") for path in desk.path.rglob("*") if path.is_file()]
+    for command in ("run", "apply", "hook"):
+        known = set(re.findall(r"(?<![\w-])--[a-z-]+", desk.call(command, "--help").out))
+        for text in texts:
+            joined = re.sub(r"\\?\n +(?=--)", " ", text)
+            for call in re.findall(rf"pi-batch {command} .*", joined):
+                assert set(re.findall(r"(?<![\w-])--[a-z-]+", call)) <= known, call
