@@ -140,7 +140,7 @@ def test_without_a_model_the_commit_is_let_through_only_on_request(hooked: Hooke
 def test_a_model_that_cannot_be_had_is_an_error_and_not_kept(hooked: Hooked) -> None:
     hooked.says()
     failed = hooked.hook()
-    assert failed.code == 3
+    assert failed.code == 2
     assert "replay" in failed.err
     assert hooked.hook("--on-error", "pass").code == 0
     hooked.says(say(answer(finding())))
