@@ -80,7 +80,7 @@ def probe(*, parent: int | None, needs_seccomp: bool) -> Ready:
 def _locked(parent: int | None, *, needs_seccomp: bool) -> Ready:
     try:
         layers = lockdown.lock(parent=parent)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         return Ready((), f"the worker cannot be locked: {error}")
     if needs_seccomp and "seccomp" not in layers:
         return Ready(layers, "the kernel does not take a system-call filter (seccomp)")

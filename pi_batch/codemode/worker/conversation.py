@@ -28,8 +28,8 @@ from pi_batch.errors import SandboxError
 MAX_IMAGES = 100
 MAX_IMAGE_CHARS = 32 * 1024 * 1024
 """Of all images of a script together."""
-MAX_RECEIVED_BYTES = 256 * 1024 * 1024
-"""Of all frames of a script together."""
+MAX_FRAMES = 100_000
+"""Of a script together; workers gather what is printed in many small pieces."""
 _READ_BYTES = 64 * 1024
 """At a time: no worker keeps the event loop from its other work."""
 
@@ -67,7 +67,7 @@ class Conversation:
         self._open_calls = 0
         """Started, and their replies not wholly taken by the socket."""
         self._last_id = 0
-        self._received_bytes = self._output_chars = self._image_chars = self._images = 0
+        self._frames = self._output_chars = self._image_chars = self._images = 0
 
     async def talk(self) -> ScriptEnd | None:
         """Until the script's end, its deadline, or a breach; None when the worker is gone without an end.
@@ -123,7 +123,7 @@ class Conversation:
             if not piece:
                 return None
             try:
-                for body in reader.feed(self._counted(piece)):
+                for body in reader.feed(piece):
                     message = message_from(body)
                     self._take(message)
                     if isinstance(message, ScriptEnd):
@@ -132,14 +132,11 @@ class Conversation:
                 return _failed("ProtocolError", f"the script's process was ended: it sent {error}")
             await asyncio.sleep(0)  # sock_recv does not wait while there is something to read
 
-    def _counted(self, piece: bytes) -> bytes:
-        self._received_bytes += len(piece)
-        if self._received_bytes > MAX_RECEIVED_BYTES:
-            raise FrameError(f"more than {MAX_RECEIVED_BYTES:,} bytes")
-        return piece
-
     def _take(self, message: Message) -> None:
         """Raises: FrameError for what this message may not be at this place."""
+        self._frames += 1
+        if self._frames > MAX_FRAMES:
+            raise FrameError(f"more than {MAX_FRAMES:,} messages")
         if (self.ready is None) != isinstance(message, Ready):
             raise FrameError("a message out of order")
         match message:

@@ -145,7 +145,8 @@ def _death(ending: Ending) -> ScriptEnd:
             "MemoryError", "the script's process was killed: this machine has no memory left for it"
         )
     if ending.signal is not None:
-        name = signal.Signals(ending.signal).name
+        known = ending.signal in set(signal.Signals)
+        name = signal.Signals(ending.signal).name if known else f"signal {ending.signal}"
         text = f"the script crashed its process ({name}), most often by nesting or recursing too deeply"
         return _failed("WorkerError", text)
     return _failed("WorkerError", f"the script's process ended by itself (exit code {ending.exit_code})")

@@ -172,16 +172,14 @@ class Forking:
 
     def _go(self) -> None:
         """It has ended, or must: nothing comes from it any more."""
-        if self._gone.is_set():
-            return
-        self._gone.set()
-        self._loop.remove_reader(self._control)
-        self._control.close()
-        self._process.kill()
-        self._process.wait()
+        if not self._gone.is_set():
+            self._gone.set()
+            self._loop.remove_reader(self._control)
+            self._control.close()
+            self._process.kill()
+            self._process.wait()
         if not self._ready.done():
-            refusal = "its process ended before it was ready"
-            self._ready.set_result(Ready((), refusal))
+            self._ready.set_result(Ready((), "its process ended before it was ready"))
         for ended in self._endings.values():
             if not ended.done():
                 ended.set_result(Ending(None, None, error="the process that workers come from has ended"))

@@ -273,10 +273,10 @@ async def test_output_without_end_is_a_breach_at_its_limit(monkeypatch: pytest.M
 
 
 async def test_a_flood_of_frames_is_a_breach_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_RECEIVED_BYTES", 200_000)
-    end = await outcome(READY, encoded(message_json(Output(""))) * 10_000)
+    monkeypatch.setattr(limits, "MAX_FRAMES", 1000)
+    end = await outcome(READY, encoded(message_json(Output(""))) * 1000)
     assert end is not None
-    assert "more than 200,000 bytes" in reason(end)
+    assert "more than 1,000 messages" in reason(end)
 
 
 async def test_images_without_end_are_a_breach(monkeypatch: pytest.MonkeyPatch) -> None:
