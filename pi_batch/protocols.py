@@ -131,6 +131,8 @@ class SandboxPlace:
     """A private directory, changeable too; what the sandbox shows as home and /tmp is kept in it."""
     readable: tuple[str, ...] = ()
     """May be read besides what every program needs."""
+    hidden: tuple[str, ...] = ()
+    """Must not be seen though it may lie in what is shown: the run directory."""
     network: bool | tuple[str, ...] = False
     """No network, all of it, or these hosts alone."""
     is_users_own: bool = False

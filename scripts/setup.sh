@@ -37,6 +37,11 @@ stamp=".venv/.stamp"
 wanted=$(cat pyproject.toml pi_batch/__init__.py scripts/setup.sh | cksum)
 [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted $PWD" ] && exit 0
 
+# Without it sandboxes are tried by Landlock alone.
+if [ "$(uname -s)" = Linux ] && ! command -v bwrap >/dev/null; then
+    (install_packages bubblewrap) || say "going on without bubblewrap"
+fi
+
 say "making .venv with $("$python" --version 2>&1)"
 rm -rf .venv
 if ! "$python" -m venv .venv 2>/dev/null; then

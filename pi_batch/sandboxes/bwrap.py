@@ -18,6 +18,7 @@ from pi_batch.errors import SandboxError
 from pi_batch.porter.wire import spilled
 from pi_batch.protocols import SandboxPlace
 from pi_batch.sandboxes import own_git, visible
+from pi_batch.sandboxes.calls import GRACE_S
 from pi_batch.sandboxes.enclosed import Enclosed
 from pi_batch.sandboxes.filters import walled_filter
 from pi_batch.sandboxes.limits import Limits
@@ -50,6 +51,8 @@ class Bwrap:
         self._search_path = search_path
         self._home = os.path.realpath(home) if home else "/home/user"
         self._filter: int | None = None
+        self._placed: list[str] = []
+        """What was made to hold a place in a person's repository."""
         network = "its own network" if place.network is not True else "the machine's network"
         files = "its own files and processes"
         self.layers: tuple[str, ...] = (
@@ -79,7 +82,9 @@ class Bwrap:
         return {"TAR_OPTIONS": "--no-same-owner", **env} if os.geteuid() == 0 else env
 
     def close(self) -> None:
-        """Let go of the filter."""
+        """Let go of the filter, and of places that were held."""
+        own_git.give_back(self._placed)
+        self._placed.clear()
         if self._filter is not None:
             os.close(self._filter)
             self._filter = None
@@ -116,6 +121,9 @@ class Bwrap:
         for path in chains:
             if not any(visible.is_within(path, root) for root in writable):
                 yield from ("--ro-bind", path, path)
+        top = own_git.top_of(place.root, home) if place.is_users_own else None
+        if top is not None:
+            yield from ("--ro-bind", top, top)
         for path in writable:
             yield from ("--bind", path, path)
         yield from self._hidden(chains)
@@ -138,14 +146,18 @@ class Bwrap:
                 yield from _masks([path], is_directory=is_directory)
         shown = (*visible.system_directories(), *chains, place.root)
         yield from _masks(visible.sockets_below(shown), is_directory=False)
+        for path in place.hidden:
+            if any(visible.is_within(path, each) for each in shown):
+                yield from _masks([path], is_directory=True)
         if not place.is_users_own:
             return
         for git_dir in own_git.repositories(place.root):
             # Bound onto itself it cannot be renamed away, and another put in its place.
             yield from ("--bind", git_dir, git_dir)
+            self._placed += own_git.hold_places(git_dir)
             for path in own_git.protected(git_dir):
-                yield from _kept(path)
-        yield from _masks([f"{place.root}/.pi-batch"], is_directory=True)
+                if Path(path).exists():
+                    yield from ("--ro-bind", path, path)
         for name in visible.SECRETS_IN_HOME:
             path = f"{self._home}/{name}"
             if visible.is_within(path, place.root):
@@ -157,12 +169,6 @@ def _masks(paths: Iterable[str], *, is_directory: bool) -> Iterator[str]:
     for path in paths:
         if Path(path).exists():
             yield from ("--tmpfs", path) if is_directory else ("--ro-bind", os.devnull, path)
-
-
-def _kept(path: str) -> Iterator[str]:
-    """Read-only where it is there; where it is not, an empty thing that cannot be replaced."""
-    if Path(path).exists():
-        yield from ("--ro-bind", path, path)
 
 
 def _resolver() -> Iterator[str]:
@@ -178,10 +184,12 @@ def bwrap(
     *,
     search_path: str = os.defpath,
     home: str = "",
+    grace_s: float = GRACE_S,
 ) -> Enclosed:
     """A sandbox behind bubblewrap."""
     place = place or SandboxPlace("/var/empty", "/var/empty")
     return Enclosed(
         Bwrap(place, search_path, home),
         limits or Limits(),
+        grace_s=grace_s,
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 
 from pi_batch.errors import SandboxError
 from pi_batch.porter import wire
@@ -32,6 +33,8 @@ START_S = 20.0
 END_S = 3.0
 """How long its end may take before it is killed from outside."""
 MAX_RESTARTS = 3
+
+Asked = TypeVar("Asked")
 
 _PORTER = "import sys; sys.path.append({root!r}); from pi_batch.porter.serve import main; main({number})"
 _ROOT = str(Path(__file__).resolve().parents[2])
@@ -109,10 +112,11 @@ class Enclosed:
             return
         self._calls.is_open = False
         try:
-            if self._line is not None and not self._line.is_closed and await self._has_processes(self._line):
+            if await self._has_processes():
                 await self._calls.end_all()
         finally:
             self._take_down()
+            ADOPTION.reap_ended()
             self._calls.forget_all()
             self._enclosure.close()
             self._limits.close()
@@ -131,14 +135,22 @@ class Enclosed:
 
         Raises: SandboxError when the sandbox is not open; OSError when the command cannot be started.
         """
-        line = await self._porter()
         mark = self._calls.next_mark()
         inside = self._enclosure.environment({**env, **mark.variables})
+        line = await self._porter()
+        started = asyncio.get_running_loop().time()
         try:
             command = await line.spawn(argv, cwd=cwd, env=inside, mark=mark.limit)
         except asyncio.CancelledError:
             await self._calls.end_call(mark)
             raise
+        except SandboxError:
+            if not line.is_closed or not self._calls.is_open:
+                raise
+            # The command may have begun, and killed the porter before that could answer: no second try.
+            spent_s = asyncio.get_running_loop().time() - started
+            return Completed(exit_code=None, signal=signal.SIGKILL, timed_out=False, duration_s=spent_s)
+
         return await self._calls.run(command, mark, timeout_s, on_output)
 
     async def resolve(self, path: str) -> str:
@@ -156,7 +168,7 @@ class Enclosed:
 
     async def read(self, path: str, *, offset: int = 0, limit_bytes: int | None = None) -> bytes:
         """Bytes of a regular file. Raises: OSError."""
-        _, files = await (await self._porter()).ask("open", _encoded(path))
+        _, files = await self._asked(lambda line: line.ask("open", _encoded(path)))
         wire.close_all(files[1:])
         if not files:
             raise SandboxError(f"{self.name}: the sandbox sent no file")
@@ -165,7 +177,7 @@ class Enclosed:
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace a file's content, or make it; see `porter.files.write`. Raises: OSError."""
-        _, files = await (await self._porter()).ask("write", _encoded(path), content)
+        _, files = await self._asked(lambda line: line.ask("write", _encoded(path), content))
         wire.close_all(files)
 
     async def list(self, path: str) -> list[DirEntry]:
@@ -179,23 +191,34 @@ class Enclosed:
     async def connects(self, host: str, port: int) -> bool:
         """True when a TCP connection from inside comes about."""
         with suppress(OSError):
-            await (await self._porter()).ask("connect", host.encode(), b"%d" % port)
+            await self._asked(lambda line: line.ask("connect", host.encode(), b"%d" % port))
             return True
         return False
 
     async def _ask(self, what: str, path: str) -> Sequence[bytes]:
-        fields, files = await (await self._porter()).ask(what, _encoded(path))
+        fields, files = await self._asked(lambda line: line.ask(what, _encoded(path)))
         wire.close_all(files)
         return fields
 
     # --- the porter ---------------------------------------------------------------------------------
+
+    async def _asked(self, ask: Callable[[Line], Awaitable[Asked]]) -> Asked:
+        """Ask for what may be done twice: again where the porter was killed from inside."""
+        line = await self._porter()
+        try:
+            return await ask(line)
+        except SandboxError:
+            if not line.is_closed or not self._calls.is_open:
+                raise
+        return await ask(await self._porter())
 
     async def _porter(self) -> Line:
         """The line; a porter that was killed from inside is replaced a few times. Raises: SandboxError."""
         async with self._coming_up:
             if not self._calls.is_open:
                 raise SandboxError(f"{self.name}: the sandbox is not open")
-            if self._line is None or self._line.is_closed:
+            has_ended = self._child is None or self._child.poll() is not None
+            if self._line is None or self._line.is_closed or has_ended:
                 self._restarts += 1
                 if self._restarts > MAX_RESTARTS:
                     raise SandboxError(f"{self.name}: the sandbox is ended from inside again and again")
@@ -249,9 +272,12 @@ class Enclosed:
             child.kill()
             child.wait()
 
-    async def _has_processes(self, line: Line) -> bool:
+    async def _has_processes(self) -> bool:
+        """False where nothing can be left: no porter ever came up, or it says so."""
+        if self._line is None:
+            return False
         try:
-            fields, _ = await line.ask("idle")
+            fields, _ = await self._line.ask("idle")
         except (OSError, SandboxError):
             return True
         return not (fields and fields[0])

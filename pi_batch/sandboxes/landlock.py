@@ -15,7 +15,8 @@ from pathlib import Path
 from pi_batch.errors import SandboxError
 from pi_batch.kernel import landlock as kernel
 from pi_batch.protocols import SandboxPlace
-from pi_batch.sandboxes import visible
+from pi_batch.sandboxes import own_git, visible
+from pi_batch.sandboxes.calls import GRACE_S
 from pi_batch.sandboxes.enclosed import Enclosed
 from pi_batch.sandboxes.filters import bare_filter
 from pi_batch.sandboxes.limits import Limits
@@ -48,6 +49,7 @@ class Landlock:
             scope,
             "no privileges",
             "filtered system calls",
+            *(("git's hooks and settings not protected",) if place.is_users_own else ()),
         )
 
     def command(self, porter: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
@@ -101,6 +103,9 @@ class Landlock:
         yield "/proc"
         yield from visible.tool_chains(self._search_path, self._home)
         yield from self._place.readable
+        top = own_git.top_of(self._place.root, self._home) if self._place.is_users_own else None
+        if top is not None:
+            yield top
         resolver = os.path.realpath("/etc/resolv.conf")
         if self._place.network is True and Path(resolver).is_file():
             yield resolver
@@ -131,10 +136,12 @@ def landlock(
     *,
     search_path: str = os.defpath,
     home: str = "",
+    grace_s: float = GRACE_S,
 ) -> Enclosed:
     """A sandbox of Landlock and seccomp alone."""
     place = place or SandboxPlace("/var/empty", "/var/empty")
     return Enclosed(
         Landlock(place, search_path, home),
         limits or Limits(),
+        grace_s=grace_s,
     )

@@ -5,13 +5,24 @@ Source: gitrepository-layout(5), githooks(5), git-config(1).
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 _RUN = ("hooks", "config", "config.worktree", "info/attributes", "commondir", "objects/info/alternates")
 """Hooks, settings that name programs, and files that say where more of these are."""
 _MAX_MODULES = 200
+_HERE = ".\n"
+
+
+def top_of(root: str, home: str) -> str | None:
+    """The work tree around a directory, with all that git compares; None where there is none, or a home."""
+    for directory in (Path(root), *Path(root).parents):
+        if (directory / ".git").exists():
+            is_home = bool(home) and Path(home).is_relative_to(directory)
+            return None if str(directory) == root or is_home else str(directory)
+    return None
 
 
 def repositories(root: str) -> tuple[str, ...]:
@@ -23,6 +34,33 @@ def repositories(root: str) -> tuple[str, ...]:
         if dot_git.is_file():
             return tuple(dict.fromkeys(_linked(dot_git)))
     return ()
+
+
+def hold_places(git_dir: str) -> tuple[str, ...]:
+    """Make what is not there and must not be made from inside; the paths, for `give_back`.
+
+    An empty directory of hooks, and a `commondir` that leads to where it is: neither changes anything.
+    """
+    made = []
+    hooks, common = Path(git_dir, "hooks"), Path(git_dir, "commondir")
+    with contextlib.suppress(OSError):
+        if not hooks.exists():
+            hooks.mkdir()
+            made.append(str(hooks))
+        if not common.exists():
+            common.write_text(_HERE, encoding="ascii")
+            made.append(str(common))
+    return tuple(made)
+
+
+def give_back(paths: Iterable[str]) -> None:
+    """Remove what `hold_places` made, as long as it is as it was made."""
+    for path in map(Path, paths):
+        with contextlib.suppress(OSError):
+            if path.is_dir():
+                path.rmdir()
+            elif path.read_text(encoding="ascii", errors="replace") == _HERE:
+                path.unlink()
 
 
 def _linked(dot_git: Path) -> Iterator[str]:

@@ -87,6 +87,7 @@ class SandboxChooser:
             root=root,
             scratch=os.path.realpath(scratch),
             readable=(os.path.realpath(dirs.outputs),),
+            hidden=(os.path.realpath(self.run_dir),),
             network=network,
             is_users_own=not Path(root).is_relative_to(dirs.state.resolve()),
         )
