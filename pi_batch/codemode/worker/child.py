@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
 import select
 import signal
@@ -23,7 +24,7 @@ from pi_batch.codemode.values import (
     ScriptRequest,
 )
 from pi_batch.codemode.worker import lockdown
-from pi_batch.codemode.worker.frames import MAX_CALL_BYTES, FrameError, FrameReader, decoded, encoded
+from pi_batch.codemode.worker.frames import MAX_CALL_BYTES, FrameError, FrameReader, encoded
 from pi_batch.codemode.worker.wire import (
     Call,
     Image,
@@ -45,6 +46,9 @@ GATHER_S = 0.01
 _READ_BYTES = 256 * 1024
 _MOST_DESCRIPTORS = 1024
 """More than the program that starts workers ever has open."""
+_FOREVER_S = 1e9
+_LONGEST_POLL_S = 3600.0
+"""Poll takes no number of milliseconds beyond 32 bits."""
 _BROKEN = 70
 """The exit code of a worker that could not say how its script ended."""
 
@@ -172,13 +176,14 @@ class _Port:
     def receive(self, timeout_s: float | None) -> CallReply | None:
         """The next reply. A host that has gone away ends the process: no one waits for it any more."""
         self.flush()
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        deadline = time.monotonic() + (_FOREVER_S if timeout_s is None else timeout_s)
         while not self._frames:
-            left_ms = None if deadline is None else max(0.0, deadline - time.monotonic()) * 1000
-            if not self._poll.poll(left_ms):
+            left_s = max(0.0, deadline - time.monotonic())
+            if self._poll.poll(min(left_s, _LONGEST_POLL_S) * 1000):
+                self._read()
+            elif left_s <= _LONGEST_POLL_S:
                 return None
-            self._read()
-        return reply_from(decoded(self._frames.pop(0)))
+        return reply_from(json.loads(self._frames.pop(0)))
 
     # --- the socket ---------------------------------------------------------------------------------
 
@@ -186,7 +191,7 @@ class _Port:
         """The script, once it is there."""
         while not self._frames:
             self._read()
-        return request_from(decoded(self._frames.pop(0)))
+        return request_from(json.loads(self._frames.pop(0)))
 
     def flush(self) -> None:
         """Send what was gathered."""

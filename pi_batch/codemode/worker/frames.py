@@ -1,12 +1,13 @@
 """Frames on the socket between a script's host and its worker: a length, then JSON in ASCII.
 
-A length in front, on a socket of its own: nothing that a script prints can look like a frame. Both ends use
-this module; the reading end takes nothing on trust.
+A length in front, on a socket of its own: nothing that a script prints can look like a frame. What comes from
+a worker is decoded by `decoded`, which takes nothing on trust.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 import struct
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ MAX_CALL_BYTES = 4 * 1024 * 1024
 """Of a call with its arguments."""
 MAX_CONTAINERS = 250_000
 """Lists and objects in a frame: `[{},{},…]` takes twenty times its size once it is decoded."""
+MAX_DEPTH = 100
+"""Of lists and objects in one another: what walks them later may be deeper in calls than this module is."""
 
 _HEADER = struct.Struct(">I")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
@@ -39,15 +42,18 @@ def encoded(value: Any, *, limit_bytes: int = MAX_FRAME_BYTES) -> bytes:
 
 
 def decoded(body: bytes) -> Any:
-    """What a frame holds. Raises: FrameError."""
-    if body.count(b"{") + body.count(b"[") > MAX_CONTAINERS:
-        outside = _STRING.sub(b"", body)
-        if outside.count(b"{") + outside.count(b"[") > MAX_CONTAINERS:
+    """What a worker's frame holds. Raises: FrameError."""
+    if _containers(body) > MAX_CONTAINERS:
+        body_outside_texts = _STRING.sub(b"", body)
+        if _containers(body_outside_texts) > MAX_CONTAINERS:
             raise FrameError(f"more than {MAX_CONTAINERS:,} lists and objects")
     try:
-        return json.loads(body.decode("ascii"), parse_constant=_refuse_constant)
+        value = json.loads(body.decode("ascii"), parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # UnicodeError is a ValueError
         raise FrameError(f"not JSON: {type(error).__name__}") from None
+    if _containers(body) > MAX_DEPTH:
+        _check_depth(value)
+    return value
 
 
 class FrameReader:
@@ -77,6 +83,30 @@ class FrameReader:
                 yield body
         finally:
             del self._held[:start]
+
+
+def _containers(body: bytes) -> int:
+    return body.count(b"{") + body.count(b"[")
+
+
+def _check_depth(value: Any) -> None:
+    """Level by level: the check must not recurse itself. Raises: FrameError."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        lists = [each for each in level if type(each) is list]
+        level = [inner for each in level if type(each) is dict for inner in each.values()]
+        level += [inner for each in lists for inner in each]
+        if not level:
+            return
+    raise FrameError(f"nested more than {MAX_DEPTH} deep")
+
+
+def _finite(text: str) -> float:
+    """A number with a fraction or an exponent; `1e999` would be infinite."""
+    value = float(text)
+    if value in (math.inf, -math.inf):
+        raise ValueError(f"{text} is too large")
+    return value
 
 
 def _refuse_constant(name: str) -> None:

@@ -75,6 +75,19 @@ def test_replies_are_received_in_their_order_and_a_timeout_is_none(ends: tuple[_
     assert port.receive(0) is None
     assert port.receive(0.01) is None
     assert port.receive(-1) is None
+    host.socket.sendall(encoded(reply_json(replies[0])))
+    assert port.receive(1e8) == replies[0]
+
+
+def test_a_reply_may_hold_what_a_script_may_not_send(ends: tuple[_Port, Host]) -> None:
+    port, host = ends
+    value: object = 1
+    for _ in range(300):
+        value = [value]
+    host.socket.sendall(encoded(reply_json(CallReply(1, value=value))))
+    reply = port.receive(None)
+    assert reply is not None
+    assert reply.value == value
 
 
 def test_arguments_that_cannot_be_sent_are_an_error_of_the_script(ends: tuple[_Port, Host]) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pi_batch.codemode.worker.frames import (
     MAX_CONTAINERS,
+    MAX_DEPTH,
     MAX_FRAME_BYTES,
     FrameError,
     FrameReader,
@@ -100,6 +101,8 @@ def test_an_empty_frame_is_a_frame_of_no_json() -> None:
         b"NaN",
         b"[Infinity]",
         b"-Infinity",
+        b"1e999",
+        b"[-1e999]",
         b'"\xff"',
         b'"\xc3\xa9"',
         b"[" * 200_000,
@@ -121,6 +124,17 @@ def test_a_frame_that_would_grow_twentyfold_in_memory_is_refused(item: bytes) ->
     count = MAX_CONTAINERS + 1
     with pytest.raises(FrameError, match="more than 250,000 lists and objects"):
         decoded(b"[" + (item * count)[:-1] + b"]")
+
+
+def test_what_nests_deeper_than_others_can_walk_is_refused() -> None:
+    def nested(depth: int, opening: bytes, closing: bytes) -> bytes:
+        return opening * depth + b"1" + closing * depth
+
+    for opening, closing in ((b"[", b"]"), (b'{"a":', b"}"), (b'[0,{"a":', b"}]")):
+        per = opening.count(b"[") + opening.count(b"{")
+        decoded(nested(MAX_DEPTH // per, opening, closing))
+        with pytest.raises(FrameError, match="nested more than 100 deep"):
+            decoded(nested(MAX_DEPTH // per + 1, opening, closing))
 
 
 def test_brackets_inside_a_text_are_no_lists() -> None:
