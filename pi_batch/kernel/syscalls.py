@@ -9,7 +9,7 @@ and scripts/syscall.tbl for what is newer than the headers.
 from __future__ import annotations
 
 import functools
-import platform
+import os
 from dataclasses import dataclass
 
 _TABLE = """
@@ -98,8 +98,8 @@ AARCH64 = Architecture("aarch64", 0xC00000B7, 2)
 
 def current() -> Architecture | None:
     """This machine's; None for one that no filter can be written for (32-bit, big-endian, another)."""
-    machine = platform.machine()
-    for architecture, names in ((X86_64, ("x86_64", "AMD64")), (AARCH64, ("aarch64", "arm64"))):
+    machine = os.uname().machine
+    for architecture, names in ((X86_64, ("x86_64",)), (AARCH64, ("aarch64", "arm64"))):
         if machine in names:
             return architecture
     return None

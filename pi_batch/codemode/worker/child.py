@@ -24,7 +24,13 @@ from pi_batch.codemode.values import (
     ScriptRequest,
 )
 from pi_batch.codemode.worker import lockdown
-from pi_batch.codemode.worker.frames import MAX_CALL_BYTES, FrameError, FrameReader, encoded
+from pi_batch.codemode.worker.frames import (
+    MAX_CALL_BYTES,
+    FrameError,
+    FrameReader,
+    encoded,
+    encoded_by_worker,
+)
 from pi_batch.codemode.worker.wire import (
     Call,
     Image,
@@ -117,11 +123,15 @@ def _run(port: _Port, run: Run) -> None:
         port.send(end)
     except MemoryError as error:
         error.__traceback__ = None  # lets go of what the script holds
-        port.write(out_of_memory)
+        port.write(_last_words(error) if error.args else out_of_memory)
     except FrameError as error:
         port.send(_failed("ValueError", f"what the script returned or stored is {error}"))
     except BaseException as error:  # noqa: BLE001 -- the last words of a process: no one is above it
-        port.send(_failed(type(error).__name__, str(error)))
+        port.write(_last_words(error))
+
+
+def _last_words(error: BaseException) -> bytes:
+    return encoded(message_json(_failed(type(error).__name__, str(error))))
 
 
 def _failed(kind: str, text: str) -> ScriptEnd:
@@ -151,7 +161,7 @@ class _Port:
 
     def call(self, call_id: int, name: str, arguments: Mapping[str, Any]) -> None:
         """Start a tool call. Raises: FrameError (a ValueError) for arguments that are no JSON or too long."""
-        frame = encoded(message_json(Call(call_id, name, arguments)), limit_bytes=MAX_CALL_BYTES)
+        frame = encoded_by_worker(message_json(Call(call_id, name, arguments)), limit_bytes=MAX_CALL_BYTES)
         self.flush()
         self.write(frame)
 
@@ -206,7 +216,7 @@ class _Port:
 
     def send(self, message: Message) -> None:
         """Write a message."""
-        self.write(encoded(message_json(message)))
+        self.write(encoded_by_worker(message_json(message)))
 
     def write(self, frame: bytes) -> None:
         """Write a frame, whole; a host that has gone away ends the process."""

@@ -41,12 +41,16 @@ def encoded(value: Any, *, limit_bytes: int = MAX_FRAME_BYTES) -> bytes:
     return _HEADER.pack(len(body)) + body
 
 
+def encoded_by_worker(value: Any, *, limit_bytes: int = MAX_FRAME_BYTES) -> bytes:
+    """The same with the limits of `decoded`, so that what is beyond them is an error where it was made."""
+    frame = encoded(value, limit_bytes=limit_bytes)
+    _check_containers(frame[_HEADER.size :])
+    return frame
+
+
 def decoded(body: bytes) -> Any:
     """What a worker's frame holds. Raises: FrameError."""
-    if _containers(body) > MAX_CONTAINERS:
-        body_outside_texts = _STRING.sub(b"", body)
-        if _containers(body_outside_texts) > MAX_CONTAINERS:
-            raise FrameError(f"more than {MAX_CONTAINERS:,} lists and objects")
+    _check_containers(body)
     try:
         value = json.loads(body.decode("ascii"), parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # UnicodeError is a ValueError
@@ -87,6 +91,12 @@ class FrameReader:
 
 def _containers(body: bytes) -> int:
     return body.count(b"{") + body.count(b"[")
+
+
+def _check_containers(body: bytes) -> None:
+    """Raises: FrameError."""
+    if _containers(body) > MAX_CONTAINERS and _containers(_STRING.sub(b"", body)) > MAX_CONTAINERS:
+        raise FrameError(f"more than {MAX_CONTAINERS:,} lists and objects")
 
 
 def _check_depth(value: Any) -> None:

@@ -132,7 +132,7 @@ def message_json(message: Message) -> dict[str, Any]:
                 "has_value": message.has_value,
                 "error": _error_json(message.error),
                 "store": None if message.store is None else dict(message.store),
-                "notes": list(message.notes),
+                "notes": [note[:MAX_NOTE_CHARS] for note in message.notes[:MAX_NOTES]],
             }
 
 

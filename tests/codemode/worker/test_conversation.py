@@ -101,6 +101,15 @@ async def test_a_call_is_answered() -> None:
         assert await talk == DONE
 
 
+async def test_a_call_that_was_never_sent_leaves_a_gap_in_the_numbers() -> None:
+    async with talking(Rig()) as (worker, talk):
+        await worker.hear()
+        await worker.say(READY, Call(2, "echo", {}), Call(5, "echo", {}))
+        assert [(await worker.hear())["id"], (await worker.hear())["id"]] == [2, 5]
+        await worker.say(DONE)
+        assert await talk == DONE
+
+
 async def test_calls_run_side_by_side_and_replies_come_as_they_end() -> None:
     rig = Rig()
     async with talking(rig) as (worker, _):
@@ -171,7 +180,7 @@ BREACHES: dict[str, tuple[Message | bytes, ...]] = {
     "says nothing of being ready": (Output("x"),),
     "is ready twice": (READY, READY),
     "starts with its end": (DONE,),
-    "skips a call number": (READY, Call(2, "echo", {})),
+    "goes back in its call numbers": (READY, Call(2, "echo", {}), Call(1, "echo", {})),
     "uses a call number twice": (READY, Call(1, "echo", {}), Call(1, "echo", {})),
     "starts calls at 0": (READY, Call(0, "echo", {})),
     "calls what it may not": (READY, Call(1, "codemode", {})),

@@ -72,6 +72,11 @@ ENDED_AT_ONCE = {
         "Cannot allocate",
     ),
     "makes a large number": ("x = 1 << (1 << 33)", "more than 512 MiB"),
+    "returns too many things": (
+        "value = [{}] * 300_000",
+        "what the script returned or stored is more than 250,000",
+    ),
+    "raises a memory error of its own": ("raise MemoryError('my words')", "MemoryError: my words"),
     "returns too much": ("value = 'x' * 17_000_000", "bytes as JSON, more than 16,777,216"),
 }
 

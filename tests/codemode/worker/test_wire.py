@@ -157,6 +157,12 @@ def test_a_call_has_a_smaller_limit_than_a_result() -> None:
     assert message_from(body_of(message_json(Output(big)))) == Output(big)
 
 
+def test_a_worker_cuts_its_own_long_notes() -> None:
+    end = message_from(body_of(message_json(ScriptEnd("completed", notes=("x" * 2000,) * 100))))
+    assert isinstance(end, ScriptEnd)
+    assert [len(note) for note in end.notes] == [1000] * 50
+
+
 def test_a_worker_cuts_its_own_long_error_texts() -> None:
     end = ScriptEnd("failed", error=ScriptError("E" * 300, "x" * 10_000))
     arrived = message_from(body_of(message_json(end)))
