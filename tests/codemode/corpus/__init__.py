@@ -1,0 +1,1 @@
+"""Scripts that must run, and scripts that must not get anywhere."""
