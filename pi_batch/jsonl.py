@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -14,6 +14,8 @@ UNCLEAN_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 MAX_DEPTH = 200
 """Values nested deeper are cut where JSON's own writer gives up."""
 TOO_DEEP = "(nested too deeply)"
+MAX_FOREIGN_DEPTH = 100
+"""What a model may nest: nobody needs more, and whatever walks a value may do so by recursion."""
 
 
 def encode_line(value: Mapping[str, Any]) -> str:
@@ -39,6 +41,22 @@ def decode_line(line: bytes) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     return _clean(value) if UNCLEAN_ESCAPE.search(line) else value
+
+
+def is_too_deep(value: Any, max_depth: int = MAX_FOREIGN_DEPTH) -> bool:
+    """True for a JSON value whose lists and objects are nested deeper."""
+    level = [value]
+    for _ in range(max_depth):
+        if not level:
+            return False
+        level = [inner for item in level for inner in _items(item)]
+    return any(isinstance(item, Mapping | list | tuple) for item in level)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _clean(value: Any) -> Any:

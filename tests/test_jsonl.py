@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_batch.jsonl import TOO_DEEP, decode_line, encode_line
+from pi_batch.jsonl import TOO_DEEP, decode_line, encode_line, is_too_deep
 from tests.strategies import JSON_OBJECTS
 
 
@@ -62,6 +62,14 @@ def test_a_value_nested_without_end_is_cut() -> None:
 )
 def test_what_is_no_whole_object_is_none(line: bytes) -> None:
     assert decode_line(line) is None
+
+
+def test_lists_and_objects_count_as_levels() -> None:
+    assert not is_too_deep(7, 0)
+    assert not is_too_deep([{"a": [1]}, 2], 3)
+    assert is_too_deep([{"a": [1]}, 2], 2)
+    assert is_too_deep({"a": {"b": ()}, "c": [[[]]]}, 3)
+    assert not is_too_deep({"a": {"b": ()}, "c": [[[]]]}, 4)
 
 
 def test_surrogates_and_nul_in_a_foreign_file_do_not_come_in() -> None:

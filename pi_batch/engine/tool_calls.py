@@ -252,7 +252,8 @@ def _arguments(call: ToolCall) -> Mapping[str, Any]:
     if call.arguments is not None:
         return call.arguments
     try:
-        found = f"a JSON {type(json.loads(call.raw_arguments)).__name__}"
+        value = json.loads(call.raw_arguments)
+        found = "nesting too deep" if isinstance(value, dict) else f"a JSON {type(value).__name__}"
     except ValueError as error:
         found = str(error)
     except RecursionError:

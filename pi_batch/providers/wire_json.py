@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any, NoReturn
 
+from pi_batch.jsonl import is_too_deep
 from pi_batch.messages import JsonObject
 
 
@@ -47,7 +48,7 @@ def loads(data: bytes) -> Any:
 def parse_arguments(text: str) -> JsonObject | None:
     """A call's arguments: {} for nothing at all, None for anything that is not one JSON object.
 
-    No repair: half an argument must never be carried out.
+    None for one that is nested too deeply, too. No repair: half an argument must never be carried out.
     """
     if not text.strip():
         return {}
@@ -55,7 +56,7 @@ def parse_arguments(text: str) -> JsonObject | None:
         value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if isinstance(value, dict) and not is_too_deep(value) else None
 
 
 def _plain(value: object) -> object:

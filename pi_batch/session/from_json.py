@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from pi_batch.errors import ToolErrorKind
+from pi_batch.jsonl import TOO_DEEP, is_too_deep
 from pi_batch.messages import (
     AssistantMessage,
     ImageBlock,
@@ -148,6 +149,8 @@ def _tool_call(block: Mapping[str, Any]) -> ToolCall:
     elif not isinstance(arguments, Mapping):
         raw = arguments if isinstance(arguments, str) else json.dumps(arguments)
         arguments = None
+    elif is_too_deep(arguments):
+        raw, arguments = TOO_DEEP, None
     signature = _optional(block.get("thoughtSignature"))
     return ToolCall(_text(block.get("id")), _text(block.get("name")), arguments, raw, signature)
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 import json
 import math
 import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pi_batch.errors import VerificationError
+from pi_batch.jsonl import MAX_FOREIGN_DEPTH, is_too_deep
 from pi_batch.messages import JsonObject
 from pi_batch.protocols import CheckContext, Judgement
 from pi_batch.results import RunError, VerificationResult
@@ -18,6 +23,10 @@ from pi_batch.text import one_line
 
 MAX_PROBLEMS = 3
 """Named in the message."""
+
+TOO_DEEP = f"nested too deeply, need <= {MAX_FOREIGN_DEPTH} levels"
+MAX_CPU_S = 10.0
+"""For matching: a `pattern` of the schema may need for ever for an answer that almost fits."""
 
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})[ \t]*([^`\s]*)[^`]*")
 
@@ -27,13 +36,16 @@ class Schema:
 
     name = "schema"
 
+    def __init__(self, max_cpu_s: float = MAX_CPU_S) -> None:
+        self._max_cpu_s = max_cpu_s
+
     async def verify(self, check: JsonObject, context: CheckContext) -> Judgement:
         """Parse and validate; the value goes to the engine when it is valid."""
         error: RunError | None = None
         value: Any = None
         try:
             value = parse_answer(context.answer)
-            message = _mismatch(check, value)
+            message = _mismatch(check, value, self._max_cpu_s)
         except ValueError as problem:
             message = str(problem)
         except VerificationError as problem:
@@ -90,9 +102,12 @@ def _fenced_blocks(text: str) -> list[str]:
 
 def _loads(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as problem:
-        raise ValueError("nested too deeply") from problem
+        raise ValueError(TOO_DEEP) from problem
+    if is_too_deep(value):
+        raise ValueError(TOO_DEEP)
+    return value
 
 
 def _refuse(word: str) -> float:
@@ -106,7 +121,7 @@ def _finite(number: str) -> float:
     return value
 
 
-def _mismatch(schema: JsonObject, value: Any) -> str:
+def _mismatch(schema: JsonObject, value: Any, max_cpu_s: float) -> str:
     """Where the value does not match and why; empty when it matches. Raises: VerificationError."""
     import jsonschema  # 60 ms
     from referencing import Registry
@@ -116,13 +131,45 @@ def _mismatch(schema: JsonObject, value: Any) -> str:
     kind = jsonschema.validators.validator_for(plain, default=jsonschema.Draft202012Validator)
     nothing_remote: Any = Registry()
     try:
-        kind.check_schema(plain)
-        errors = kind(plain, registry=nothing_remote).iter_errors(value)
-        found = sorted(errors, key=lambda error: error.json_path)
+        with _cpu_limit(max_cpu_s):
+            kind.check_schema(plain)
+            errors = kind(plain, registry=nothing_remote).iter_errors(value)
+            found = sorted(errors, key=lambda error: error.json_path)
+    except _TooLong as problem:
+        what = f"not matched within {max_cpu_s:g} s of CPU time: make its patterns simpler"
+        raise VerificationError(f"output.schema: {what}") from problem
     except jsonschema.SchemaError as problem:
         raise VerificationError(f"output.schema: {problem.json_path}: {problem.message}") from problem
-    except (Unresolvable, RecursionError) as problem:
+    except Unresolvable as problem:
         raise VerificationError(f"output.schema: a reference leads nowhere: {problem}") from problem
+    except RecursionError as problem:
+        raise VerificationError("output.schema: its references go in a circle") from problem
     shown = [f"{error.json_path}: {error.message}" for error in found[:MAX_PROBLEMS]]
     more = f" and {len(found) - MAX_PROBLEMS} more" if len(found) > MAX_PROBLEMS else ""
     return f"the final answer does not match output.schema: {'; '.join(shown)}{more}" if shown else ""
+
+
+class _TooLong(Exception):
+    """Matching took too much CPU time."""
+
+
+@contextmanager
+def _cpu_limit(seconds: float) -> Iterator[None]:
+    """Raise _TooLong in what runs for longer. The matcher of `re` lets signals through and nothing else.
+
+    In a thread, which gets no signals, there is no limit.
+    """
+
+    def stop(_number: int, _frame: object) -> None:
+        raise _TooLong
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -65,8 +65,10 @@ async def test_arguments_that_are_no_object_say_what_they_are(raw: str, what: st
 
 
 async def test_deeply_nested_arguments_do_no_harm() -> None:
-    result = await run(make_door(ECHO), ToolCall("1", "echo", None, "[" * 100_000))
-    assert result.error_kind == "malformed_tool_call"
+    for raw in ("[" * 100_000, '{"a":' * 200 + "1" + "}" * 200):
+        result = await run(make_door(ECHO), ToolCall("1", "echo", None, raw))
+        assert result.error_kind == "malformed_tool_call"
+        assert "nesting too deep" in result.text
 
 
 async def test_wrong_arguments_are_not_run() -> None:

@@ -59,6 +59,7 @@ def test_no_arguments_at_all_are_an_empty_object() -> None:
 
 def test_arguments_are_one_object() -> None:
     assert parse_arguments('{"path": "a"}') == {"path": "a"}
+    assert parse_arguments('{"a":' * 100 + "1" + "}" * 100) is not None
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,7 @@ def test_arguments_are_one_object() -> None:
         "{'path': 'a'}",
         '{"n": NaN}',
         "[" * 100_000,
+        '{"a":' * 101 + "1" + "}" * 101,
     ],
 )
 def test_anything_else_is_none_and_not_repaired(text: str) -> None:

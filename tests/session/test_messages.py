@@ -199,10 +199,21 @@ def test_arguments_of_a_foreign_file_that_are_no_object_are_raw() -> None:
         {"type": "toolCall", "id": "1", "name": "a", "arguments": "{bad"},
         {"type": "toolCall", "id": "2", "name": "b", "arguments": [1]},
         {"type": "toolCall", "id": "3", "name": "c"},
+        {
+            "type": "toolCall",
+            "id": "4",
+            "name": "d",
+            "arguments": json.loads('{"a":' * 300 + "1" + "}" * 300),
+        },
     ]
     message = message_from_json({"role": "assistant", "content": content, "stopReason": "toolUse"})
     assert isinstance(message, AssistantMessage)
-    assert [call.raw_arguments for call in message.tool_calls] == ["{bad", "[1]", "null"]
+    assert [call.raw_arguments for call in message.tool_calls] == [
+        "{bad",
+        "[1]",
+        "null",
+        "(nested too deeply)",
+    ]
     assert all(call.arguments is None for call in message.tool_calls)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ async def test_the_whole_answer_or_its_one_json_block_is_read(tmp_path: Path, an
         ("```json\n1\n```\n```json\n2\n```", "holds 2 JSON blocks"),
         ('```json\n{"n": 1}', "the final answer is not JSON"),
         ("[" * 100_000, "nested too deeply"),
+        ("[" * 101 + "]" * 101, "nested too deeply, need <= 100 levels"),
         ('{"n": "1"}', "$.n: '1' is not of type 'integer'"),
         ("{}", "$: 'n' is a required property"),
         ("[]", "$: [] is not of type 'object'"),
@@ -85,6 +87,7 @@ async def test_several_mismatches_are_named_up_to_three(tmp_path: Path) -> None:
         ({"type": "no-such-type"}, "$.type"),
         ({"$ref": "https://example.invalid/schema.json"}, "leads nowhere"),
         ({"$ref": "#/$defs/gone"}, "leads nowhere"),
+        ({"$ref": "#"}, "go in a circle"),
         ({"type": "string", "pattern": "("}, "is not a 'regex'"),
     ],
 )
@@ -96,6 +99,17 @@ async def test_a_schema_that_cannot_judge_is_an_error(
     assert found.result.error is not None
     assert found.result.error.kind == "verification"
     assert part in found.result.error.message
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers of CPU time")
+async def test_a_pattern_that_needs_for_ever_is_an_error(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGVTALRM)
+    async with context(tmp_path, answer=f'"{"a" * 40}!"') as at:
+        found = await Schema(max_cpu_s=0.05).verify({"pattern": "^(a+)+$"}, at)
+    assert found.result.error is not None
+    assert "not matched within 0.05 s of CPU time" in found.result.error.message
+    assert signal.getsignal(signal.SIGVTALRM) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0
 
 
 async def test_the_drafts_rules_hold_by_default_and_as_the_schema_says(tmp_path: Path) -> None:
