@@ -5,7 +5,7 @@ Source: path_resolution(7).
 
 # os.path, open and os.replace: pathlib costs 10 ms at start, and names that are no UTF-8 pass as they are.
 # contextlib costs 2 ms, hence no suppress().
-# ruff: noqa: SIM105, PTH103, PTH105, PTH108, PTH115, PTH116, PTH120, PTH123
+# ruff: noqa: SIM105, PTH102, PTH105, PTH108, PTH112, PTH115, PTH116, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def write(path: str, content: bytes) -> None:
 def _create(real: str, content: bytes) -> None:
     """A new file: the mode and the owner that the system gives to new files in that directory."""
     directory = os.path.dirname(real)
-    os.makedirs(directory, exist_ok=True)
+    _make_directories(directory)
     temporary = f"{directory}/.pi-batch-{os.urandom(8).hex()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
@@ -126,6 +126,20 @@ def _create(real: str, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _make_directories(path: str) -> None:
+    """A directory and those above it; `os.makedirs` calls itself for each, too often for a very deep one."""
+    missing = []
+    while not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for directory in reversed(missing):
+        try:
+            os.mkdir(directory)
+        except FileExistsError:  # made by somebody else just now, or no directory
+            if not os.path.isdir(directory):
+                raise
 
 
 def _rewrite(real: str, content: bytes) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import socket
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,6 +111,16 @@ def test_names_that_are_not_utf8_pass_through(tmp_path: Path) -> None:
 def test_a_name_that_is_too_long_says_so(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="too long"):
         local_files.write(f"{tmp_path}/{'x' * 300}", b"")
+
+
+def test_a_file_may_lie_a_thousand_directories_down(tmp_path: Path) -> None:
+    path = f"{tmp_path}/top/{'a/' * 1200}f"
+    local_files.write(path, b"x")
+    assert local_files.read(path, 0, None) == b"x"
+    subprocess.run(["rm", "-rf", f"{tmp_path}/top"], check=True)  # pytest goes down by calling itself
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        local_files.write(f"{tmp_path}/file/below/it", b"x")
 
 
 parts = st.sampled_from(["a", "b", "link", "up", "to-file", "file", "missing", "..", "."])
