@@ -101,14 +101,16 @@ class ToolDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class SystemMessage:
-    """The system prompt, and which tools are declared from here on."""
+    """The system prompt, or a change of it, and which tools are declared from here on."""
 
     content: str
     tools_added: tuple[ToolDeclaration, ...] = ()
     sections: JsonObject = field(default_factory=dict)
-    """Named parts of the prompt, as pi records them."""
+    """Named parts of the prompt that follow the content; in a later message None takes one away."""
     timestamp_ms: int = 0
     role: Literal["system"] = "system"
+    tools_removed: tuple[str, ...] = ()
+    """Names of tools that are declared no longer."""
 
 
 @dataclass(frozen=True, slots=True)

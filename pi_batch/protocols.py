@@ -471,25 +471,3 @@ class Report(Protocol):
     def render(self, batch: BatchResult) -> str:
         """The whole document, ending in one newline."""
         ...
-
-
-class SessionLog(Protocol):
-    """The authority on messages: pi's session format v3, one file per task."""
-
-    session_id: str
-
-    def append_message(self, message: Message) -> str:
-        """Write a whole message and flush; returns its entry id. Raises: LogWriteError."""
-        ...
-
-    def append_custom(self, custom_type: str, value: Mapping[str, Any]) -> str:
-        """Write a `custom` entry; returns its id. Raises: LogWriteError."""
-        ...
-
-    def append_model_change(self, provider: str, model: str) -> str:
-        """Write a `model_change` entry; returns its id. Raises: LogWriteError."""
-        ...
-
-    def close(self) -> None:
-        """Flush and release the lock."""
-        ...

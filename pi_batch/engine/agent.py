@@ -36,8 +36,9 @@ from pi_batch.messages import (
     ToolResultMessage,
     UserMessage,
 )
-from pi_batch.protocols import ModelRequest, SessionLog
+from pi_batch.protocols import ModelRequest
 from pi_batch.results import AgentStop, RunError
+from pi_batch.session_log import SessionLog
 
 MAX_CUT_REPLIES = 3
 """Replies in a row that the output limit cut in the middle of a call, before the run is given up."""

@@ -31,8 +31,9 @@ from pi_batch.files import write_atomic
 from pi_batch.harness import effective_protect
 from pi_batch.messages import ToolDeclaration
 from pi_batch.outputs import MaskedOutput
-from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, SessionLog, Tool, Workspace
+from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, Tool, Workspace
 from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
+from pi_batch.session_log import SessionLog
 from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
 

@@ -1,8 +1,9 @@
 """pi's session format v3: values in, JSON Lines out, and back.
 
-This package is the one edge between our values (`messages.py`) and pi's JSON. `file` reads a session and
-walks its tree, `to_json` writes entries and messages, `from_json` reads messages. Nothing else knows that
-a result is called `toolResult` there, or that a reply that asks for tools ended with `toolUse`.
+This package is the one edge between our values (`messages.py`) and pi's JSON. `file` reads a session,
+`tree` walks it, `context` gives what a model sees of a branch, `spent` what it cost; `to_json` writes entries
+and messages, `from_json` reads messages. Nothing else knows that a result is called `toolResult` there, or
+that a reply that asks for tools ended with `toolUse`.
 
 What the real pi does with such files (tried with 0.73.1, 0.74.2 and 1.6.0; `tests/session/test_peer.py`
 tries it again):
@@ -24,45 +25,80 @@ Source: docs/session-format.md and docs/message-types.md of @earendil-works/pi-c
 
 from __future__ import annotations
 
-from pi_batch.session.file import (
-    SESSION_VERSION,
-    Entry,
-    Header,
-    SessionFile,
-    active_branch,
-    parse_session,
-    read_session,
+from pi_batch.session.context import (
+    Placed,
+    branch_message,
+    compaction_message,
+    context,
+    context_entries,
+    context_messages,
+    current_system,
 )
-from pi_batch.session.from_json import message_from_json, messages
-from pi_batch.session.to_json import (
+from pi_batch.session.fields import (
+    branch_summary_fields,
     compaction_fields,
     custom_fields,
-    encode_entry,
-    encode_header,
+    custom_message_fields,
+    label_fields,
     message_fields,
-    message_to_json,
     model_change_fields,
-    pi_provider,
+    session_info_fields,
+    thinking_level_fields,
     usage_fields,
+)
+from pi_batch.session.file import SESSION_VERSION, Entry, Header, SessionFile, parse_session, read_session
+from pi_batch.session.from_json import content_from_json, message_from_json, messages
+from pi_batch.session.spent import Spent, spent_on, total_spent
+from pi_batch.session.to_json import encode_entry, encode_header, message_to_json, pi_provider
+from pi_batch.session.tree import (
+    BranchSettings,
+    active_branch,
+    branch_to,
+    labels_of,
+    leaves,
+    name_of,
+    settings_of,
 )
 
 __all__ = [
     "SESSION_VERSION",
+    "BranchSettings",
     "Entry",
     "Header",
+    "Placed",
     "SessionFile",
+    "Spent",
     "active_branch",
+    "branch_message",
+    "branch_summary_fields",
+    "branch_to",
     "compaction_fields",
+    "compaction_message",
+    "content_from_json",
+    "context",
+    "context_entries",
+    "context_messages",
+    "current_system",
     "custom_fields",
+    "custom_message_fields",
     "encode_entry",
     "encode_header",
+    "label_fields",
+    "labels_of",
+    "leaves",
     "message_fields",
     "message_from_json",
     "message_to_json",
     "messages",
     "model_change_fields",
+    "name_of",
     "parse_session",
     "pi_provider",
     "read_session",
+    "session_info_fields",
+    "settings_of",
+    "spent_on",
+    "thinking_level_fields",
+    "total_spent",
     "usage_fields",
 ]

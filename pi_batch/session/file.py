@@ -1,10 +1,13 @@
-"""A session file as values: header, entries, and the branch that is alive."""
+"""A session file as values: its header and its entries; `tree` walks them.
+
+Source: docs/session-format.md of @earendil-works/pi-coding-agent 1.6.0.
+"""
 
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +110,8 @@ def parse_session(content: bytes, path: str = "session") -> SessionFile:
     else:
         entries, strays = _tree(objects[1:], path)
         warnings += strays
+    if header.version < SESSION_VERSION:
+        entries = tuple(_brought_up(entry) for entry in entries)
     return SessionFile(
         path,
         header,
@@ -116,22 +121,6 @@ def parse_session(content: bytes, path: str = "session") -> SessionFile:
         ends_with_newline=torn is not None or not tail,
         warnings=tuple(warnings[:MAX_WARNINGS]),
     )
-
-
-def active_branch(session: SessionFile) -> tuple[Entry, ...]:
-    """The last entry and its parents, root first.
-
-    A parent that is missing (its line was broken) or met before (a cycle) ends the walk.
-    """
-    by_id = {entry.id: entry for entry in session.entries}
-    branch: list[Entry] = []
-    seen: set[str] = set()
-    current = session.entries[-1] if session.entries else None
-    while current is not None and current.id not in seen:
-        seen.add(current.id)
-        branch.append(current)
-        current = None if current.parent_id is None else by_id.get(current.parent_id)
-    return tuple(reversed(branch))
 
 
 def _object_on(line: bytes) -> dict[str, Any] | None:
@@ -201,6 +190,20 @@ def _linear(objects: Iterable[dict[str, Any]]) -> tuple[Entry, ...]:
         entries.append(_entry(value, entry_id, parent))
         parent = entry_id
     return tuple(entries)
+
+
+def _brought_up(entry: Entry) -> Entry:
+    """An entry as version 3 spells it: `hookMessage` is `custom` there, and a compaction names an entry.
+
+    Version 1 counts entries with the header as 0, as `_linear` numbers them.
+    """
+    message, index = entry.fields.get("message"), entry.fields.get("firstKeptEntryIndex")
+    if entry.type == "message" and isinstance(message, Mapping) and message.get("role") == "hookMessage":
+        return replace(entry, fields={**entry.fields, "message": {**message, "role": "custom"}})
+    if entry.type == "compaction" and isinstance(index, int) and index > 0:
+        rest = {key: item for key, item in entry.fields.items() if key != "firstKeptEntryIndex"}
+        return replace(entry, fields={"firstKeptEntryId": f"{index:08x}", **rest})
+    return entry
 
 
 def _entry(value: dict[str, Any], entry_id: str, parent_id: str | None) -> Entry:

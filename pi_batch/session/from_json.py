@@ -54,7 +54,7 @@ def message_from_json(value: object) -> Message | None:
         case "system":
             return _system(value)
         case "user":
-            return UserMessage(tuple(_content(value)), _whole(value.get("timestamp")))
+            return UserMessage(content_from_json(value.get("content")), whole(value.get("timestamp")))
         case "assistant":
             return _assistant(value)
         case "toolResult":
@@ -63,15 +63,54 @@ def message_from_json(value: object) -> Message | None:
             return None
 
 
+def content_from_json(content: object) -> tuple[TextBlock | ImageBlock, ...]:
+    """A user message's or a result's content: a text, or blocks of text and images."""
+    return tuple(_content(content))
+
+
+def reply_content_from_json(content: object) -> tuple[TextBlock | ThinkingBlock | ToolCall, ...]:
+    """A reply's content: a text, or blocks."""
+    return tuple(_reply_content(content))
+
+
+def usage_from_json(value: object) -> Usage | None:
+    """Tokens as pi writes them; None for what is no object."""
+    if not isinstance(value, Mapping):
+        return None
+    return Usage(
+        whole(value.get("input")),
+        whole(value.get("output")),
+        whole(value.get("cacheRead")),
+        whole(value.get("cacheWrite")),
+        whole(value.get("reasoning")),
+    )
+
+
+def cost_from_json(value: object) -> float | None:
+    """The whole cost in USD that stands in a usage; None where it holds none."""
+    total = _object(_object(value).get("cost")).get("total")
+    if isinstance(total, bool) or not isinstance(total, int | float) or not 0 <= total < math.inf:
+        return None
+    return float(total)
+
+
 def _system(value: Mapping[str, Any]) -> SystemMessage:
-    text = "".join(block.text for block in _content(value) if isinstance(block, TextBlock))
+    text = "".join(
+        block.text for block in content_from_json(value.get("content")) if isinstance(block, TextBlock)
+    )
     tools = tuple(
         ToolDeclaration(
             _text(tool.get("name")), _text(tool.get("description")), _object(tool.get("parameters"))
         )
         for tool in _objects(value.get("toolsAdded"))
     )
-    return SystemMessage(text, tools, _object(value.get("sections")), _whole(value.get("timestamp")))
+    return SystemMessage(
+        text,
+        tools,
+        _object(value.get("sections")),
+        whole(value.get("timestamp")),
+        tools_removed=tuple(_text(tool.get("name")) for tool in _objects(value.get("toolsRemoved"))),
+    )
 
 
 def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
@@ -81,11 +120,11 @@ def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
     error = value.get("errorMessage")
     if ours.get("stopReason") == "content_filter":
         stop, error = "content_filter", None if error == FILTERED else error
-    usage = None if ours.get("usageUnknown") else _usage(value.get("usage"))
-    cost = None if ours.get("costUnknown") else _cost_usd(value.get("usage"))
+    usage = None if ours.get("usageUnknown") else usage_from_json(value.get("usage"))
+    cost = None if ours.get("costUnknown") else cost_from_json(value.get("usage"))
     response_id = value.get("responseId")
     return AssistantMessage(
-        tuple(_reply_content(value)),
+        reply_content_from_json(value.get("content")),
         stop,
         provider=_text(ours.get("provider", value.get("provider"))),
         model=_text(value.get("model")),
@@ -95,7 +134,7 @@ def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
         raw_stop_reason=_text(value.get("rawStopReason")) or ("" if raw_stop in STOP_REASONS else raw_stop),
         error_message=error if isinstance(error, str) else None,
         response_id=response_id if isinstance(response_id, str) else None,
-        timestamp_ms=_whole(value.get("timestamp")),
+        timestamp_ms=whole(value.get("timestamp")),
     )
 
 
@@ -109,15 +148,15 @@ def _tool_result(value: Mapping[str, Any]) -> ToolResultMessage:
     return ToolResultMessage(
         _text(value.get("toolCallId")),
         _text(value.get("toolName")),
-        tuple(_content(value)),
+        content_from_json(value.get("content")),
         is_error=value.get("isError") is True,
         error_kind=error_kind,
         details=details,
-        timestamp_ms=_whole(value.get("timestamp")),
+        timestamp_ms=whole(value.get("timestamp")),
     )
 
 
-def _content(value: Mapping[str, Any]) -> Iterator[TextBlock | ImageBlock]:
+def _content(value: object) -> Iterator[TextBlock | ImageBlock]:
     for block in _blocks(value):
         match block.get("type"):
             case "text":
@@ -126,7 +165,7 @@ def _content(value: Mapping[str, Any]) -> Iterator[TextBlock | ImageBlock]:
                 yield ImageBlock(_text(block.get("data")), _text(block.get("mimeType")))
 
 
-def _reply_content(value: Mapping[str, Any]) -> Iterator[TextBlock | ThinkingBlock | ToolCall]:
+def _reply_content(value: object) -> Iterator[TextBlock | ThinkingBlock | ToolCall]:
     for block in _blocks(value):
         match block.get("type"):
             case "text":
@@ -155,30 +194,10 @@ def _tool_call(block: Mapping[str, Any]) -> ToolCall:
     return ToolCall(_text(block.get("id")), _text(block.get("name")), arguments, raw, signature)
 
 
-def _blocks(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    content = value.get("content")
+def _blocks(content: object) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return _objects(content)
-
-
-def _usage(value: object) -> Usage | None:
-    if not isinstance(value, Mapping):
-        return None
-    return Usage(
-        _whole(value.get("input")),
-        _whole(value.get("output")),
-        _whole(value.get("cacheRead")),
-        _whole(value.get("cacheWrite")),
-        _whole(value.get("reasoning")),
-    )
-
-
-def _cost_usd(value: object) -> float | None:
-    total = _object(_object(value).get("cost")).get("total")
-    if isinstance(total, bool) or not isinstance(total, int | float) or not 0 <= total < math.inf:
-        return None
-    return float(total)
 
 
 def _objects(value: object) -> list[Mapping[str, Any]]:
@@ -197,7 +216,7 @@ def _optional(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _whole(value: object) -> int:
+def whole(value: object) -> int:
     """A count or a time in ms; 0 for anything else, negative counts included."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**63:
         return 0

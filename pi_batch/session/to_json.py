@@ -76,55 +76,6 @@ def entry_to_json(entry: Entry) -> dict[str, Any]:
     return {**own, **entry.fields}
 
 
-def message_fields(message: Message) -> dict[str, Any]:
-    """The fields of a `message` entry."""
-    return {"message": message_to_json(message)}
-
-
-def model_change_fields(provider: str, model: str) -> dict[str, Any]:
-    """The fields of a `model_change` entry."""
-    return {"provider": pi_provider(provider), "modelId": model}
-
-
-def custom_fields(custom_type: str, value: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a `custom` entry: state of ours that no model sees."""
-    return {"customType": custom_type, "data": dict(value)}
-
-
-def compaction_fields(
-    summary: str,
-    first_kept_entry_id: str,
-    tokens_before: int,
-    *,
-    usage: Usage | None = None,
-    cost_usd: float | None = None,
-    details: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The fields of a `compaction` entry; the summary stands for all before the first kept entry."""
-    fields: dict[str, Any] = {
-        "summary": summary,
-        "firstKeptEntryId": first_kept_entry_id,
-        "tokensBefore": tokens_before,
-    }
-    if usage is not None:
-        fields["usage"] = _usage(usage, cost_usd)
-    if details:
-        fields["details"] = dict(details)
-    return fields
-
-
-def usage_fields(
-    kind: str, provider: str, model: str, usage: Usage, cost_usd: float | None
-) -> dict[str, Any]:
-    """The fields of a `usage` entry: tokens spent on something that is no message."""
-    return {
-        "kind": kind,
-        "provider": pi_provider(provider),
-        "model": model,
-        "usage": _usage(usage, cost_usd),
-    }
-
-
 def message_to_json(message: Message) -> dict[str, Any]:
     """A message as pi writes it."""
     match message:
@@ -146,11 +97,13 @@ def _system(message: SystemMessage) -> dict[str, Any]:
         {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
         for tool in message.tools_added
     ]
+    removed = {"toolsRemoved": [{"name": name} for name in message.tools_removed]}
     return {
         "role": "system",
         "content": message.content,
         "sections": dict(message.sections),
         "toolsAdded": tools,
+        **(removed if message.tools_removed else {}),
         "timestamp": message.timestamp_ms,
     }
 
@@ -163,7 +116,7 @@ def _assistant(message: AssistantMessage) -> dict[str, Any]:
         "api": message.api or PI_APIS.get(provider, "openai-completions"),
         "provider": provider,
         "model": message.model,
-        "usage": _usage(message.usage or Usage(), message.cost_usd),
+        "usage": usage_to_json(message.usage or Usage(), message.cost_usd),
         "stopReason": STOP_REASONS[message.stop_reason],
     }
     error = message.error_message
@@ -196,7 +149,7 @@ def _ours(message: AssistantMessage) -> dict[str, Any]:
     return ours
 
 
-def _usage(usage: Usage, cost_usd: float | None) -> dict[str, Any]:
+def usage_to_json(usage: Usage, cost_usd: float | None) -> dict[str, Any]:
     """Usage as pi writes it; we know a request's price as a whole, so it stands in `total` alone."""
     value: dict[str, Any] = {
         "input": usage.input_tokens,

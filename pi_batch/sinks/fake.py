@@ -7,7 +7,8 @@ from typing import Any
 
 from pi_batch.errors import LogWriteError
 from pi_batch.events import Event, Record
-from pi_batch.messages import Message
+from pi_batch.messages import Message, SystemMessage, Usage
+from pi_batch.session import compaction_fields
 
 
 class Collected:
@@ -42,6 +43,10 @@ class KeptSession:
         self.entries: list[tuple[str, str]] = []
         """(id, entry type) of everything, in order."""
         self.customs: list[tuple[str, Mapping[str, Any]]] = []
+        self.compactions: list[Mapping[str, Any]] = []
+        """The fields of each compaction entry."""
+        self.spent: list[tuple[str, Usage, float | None]] = []
+        """(kind, usage, cost) of each usage entry."""
         self.is_closed = False
 
     def append_message(self, message: Message) -> str:
@@ -59,6 +64,44 @@ class KeptSession:
     def append_model_change(self, provider: str, model: str) -> str:
         """Keep a change of model; returns its id. Raises: LogWriteError once closed."""
         return self._add(f"model_change {provider}/{model}")
+
+    def append_thinking_level_change(self, level: str) -> str:
+        """Keep a change of thinking level; returns its id. Raises: LogWriteError once closed."""
+        return self._add(f"thinking_level_change {level}")
+
+    def append_session_info(self, name: str) -> str:
+        """Keep the session's name; returns its id. Raises: LogWriteError once closed."""
+        return self._add(f"session_info {name}")
+
+    def append_compaction(
+        self,
+        summary: str,
+        first_kept_entry_id: str | None,
+        tokens_before: int,
+        details: Mapping[str, Any] | None = None,
+        *,
+        system: SystemMessage | None = None,
+        usage: Usage | None = None,
+        cost_usd: float | None = None,
+    ) -> str:
+        """Keep a compaction; returns its id. Raises: LogWriteError once closed."""
+        entry_id = self._add("compaction")
+        fields = compaction_fields(
+            summary,
+            first_kept_entry_id or entry_id,
+            tokens_before,
+            system=system,
+            usage=usage,
+            cost_usd=cost_usd,
+            details=details,
+        )
+        self.compactions.append(fields)
+        return entry_id
+
+    def append_usage(self, kind: str, provider: str, model: str, usage: Usage, cost_usd: float | None) -> str:
+        """Keep what was spent on no message; returns its id. Raises: LogWriteError once closed."""
+        self.spent.append((kind, usage, cost_usd))
+        return self._add(f"usage {kind}")
 
     def close(self) -> None:
         """Take nothing more."""

@@ -7,14 +7,14 @@ import fcntl
 import os
 import random
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.jsonl import decode_line, encode_line
-from pi_batch.messages import Message, Usage
+from pi_batch.messages import Message, SystemMessage, Usage
 from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
 from pi_batch.session import (
@@ -22,11 +22,15 @@ from pi_batch.session import (
     Entry,
     Header,
     SessionFile,
+    branch_summary_fields,
     compaction_fields,
     custom_fields,
+    label_fields,
     message_fields,
     model_change_fields,
     parse_session,
+    session_info_fields,
+    thinking_level_fields,
     usage_fields,
 )
 from pi_batch.session.to_json import entry_to_json, header_to_json
@@ -56,8 +60,12 @@ class SessionWriter:
         rng: random.Random | None = None,
         mask: Masker | None = None,
         is_synced: bool = True,
+        parent_session: str | None = None,
     ) -> None:
-        """Lock the file and read what is there. Raises: LogWriteError."""
+        """Lock the file and read what is there; a new one may name the session it is forked from.
+
+        Raises: LogWriteError.
+        """
         self._clock = clock
         self._rng = rng or random.Random()  # noqa: S311 -- ids, not secrets
         self._mask = None if mask is None or mask.is_empty else mask
@@ -83,7 +91,9 @@ class SessionWriter:
         )
         self.entries: tuple[Entry, ...] = found.entries if found else ()
         """What was in the file before this writer came."""
-        self._header = None if found else Header(self.session_id, iso_utc(clock.time()), cwd)
+        parent = {"parentSession": parent_session} if parent_session else {}
+        header = Header(self.session_id, iso_utc(clock.time()), cwd, fields=parent)
+        self._header = None if found else header
 
     def append_message(self, message: Message) -> str:
         """Write a whole message, flush and sync; returns its entry id. Raises: LogWriteError."""
@@ -99,20 +109,67 @@ class SessionWriter:
         """Write a `model_change` entry; returns its id. Raises: LogWriteError."""
         return self._append("model_change", model_change_fields(provider, model))
 
+    def append_thinking_level_change(self, level: str) -> str:
+        """Write a `thinking_level_change` entry; returns its id. Raises: LogWriteError."""
+        return self._append("thinking_level_change", thinking_level_fields(level))
+
+    def append_session_info(self, name: str) -> str:
+        """Write a `session_info` entry: the session's name; returns its id. Raises: LogWriteError."""
+        return self._append("session_info", session_info_fields(name))
+
+    def append_label(self, target_id: str, label: str | None) -> str:
+        """Write a `label` entry: a mark on another one; returns its id. Raises: LogWriteError."""
+        return self._append("label", label_fields(target_id, label))
+
     def append_compaction(
         self,
         summary: str,
-        first_kept_entry_id: str,
+        first_kept_entry_id: str | None,
         tokens_before: int,
+        details: Mapping[str, Any] | None = None,
         *,
+        system: SystemMessage | None = None,
         usage: Usage | None = None,
         cost_usd: float | None = None,
     ) -> str:
-        """Write a `compaction` entry; returns its id. Raises: LogWriteError."""
+        """Write a `compaction` entry; returns its id. None as the first kept entry: nothing is kept.
+
+        Raises: LogWriteError.
+        """
+        entry_id = self._new_id()
         fields = compaction_fields(
-            summary, first_kept_entry_id, tokens_before, usage=usage, cost_usd=cost_usd
+            summary,
+            first_kept_entry_id or entry_id,
+            tokens_before,
+            system=system,
+            usage=usage,
+            cost_usd=cost_usd,
+            details=details,
         )
-        return self._append("compaction", fields, is_synced=self._is_synced)
+        return self._append("compaction", fields, is_synced=self._is_synced, entry_id=entry_id)
+
+    def append_branch_summary(
+        self, from_id: str, summary: str, *, usage: Usage | None = None, cost_usd: float | None = None
+    ) -> str:
+        """Write a `branch_summary` entry; returns its id. Raises: LogWriteError."""
+        fields = branch_summary_fields(summary, from_id, usage=usage, cost_usd=cost_usd)
+        return self._append("branch_summary", fields, is_synced=self._is_synced)
+
+    def append_copies(self, entries: Iterable[Entry]) -> None:
+        """Write entries of another session as they are, ids and all. Raises: LogWriteError."""
+        for entry in entries:
+            self._append(entry.type, dict(entry.fields), entry_id=entry.id, timestamp=entry.timestamp)
+        if self._is_synced:
+            self._file.sync()
+
+    def branch_from(self, entry_id: str | None) -> None:
+        """Have the next entry hang on this one; None: it is a root of its own.
+
+        Raises: ValueError for an id that is not in the file.
+        """
+        if entry_id is not None and entry_id not in self._ids:
+            raise ValueError(f"{self._file.path}: no entry {entry_id!r} to go on from")
+        self._last_id = entry_id
 
     def append_usage(self, kind: str, provider: str, model: str, usage: Usage, cost_usd: float | None) -> str:
         """Write a `usage` entry: tokens spent on no message; returns its id. Raises: LogWriteError."""
@@ -130,13 +187,22 @@ class SessionWriter:
                 remove_quietly(self._note)
             self._file.close()
 
-    def _append(self, kind: str, fields: dict[str, Any], *, is_synced: bool = False) -> str:
+    def _append(
+        self,
+        kind: str,
+        fields: dict[str, Any],
+        *,
+        is_synced: bool = False,
+        entry_id: str | None = None,
+        timestamp: str | None = None,
+    ) -> str:
         if self._file.handle < 0:
             raise LogWriteError(f"{self._file.path}: cannot be written: the session is closed")
         if self._header is not None:
             self._write(header_to_json(self._header), is_synced=False)
             self._header = None
-        entry = Entry(self._new_id(), self._last_id, kind, iso_utc(self._clock.time()), fields)
+        timestamp = timestamp or iso_utc(self._clock.time())
+        entry = Entry(entry_id or self._new_id(), self._last_id, kind, timestamp, fields)
         self._write(entry_to_json(entry), is_synced=is_synced)
         self._ids.add(entry.id)
         self._last_id = entry.id

@@ -16,8 +16,9 @@ from pi_batch.environment import child_environment
 from pi_batch.errors import LogWriteError
 from pi_batch.permissions import check_call
 from pi_batch.prompts import find_context_files, system_prompt
-from pi_batch.protocols import Clock, SessionLog
+from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
+from pi_batch.session_log import SessionLog
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
 from pi_batch.tools.declare import declaration, parse_arguments

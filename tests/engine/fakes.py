@@ -14,7 +14,7 @@ from pi_batch.budget import Ledger
 from pi_batch.engine.tool_calls import Door
 from pi_batch.errors import LogWriteError, ToolError
 from pi_batch.events import Event
-from pi_batch.messages import Message, TextBlock, ToolCall
+from pi_batch.messages import Message, SystemMessage, TextBlock, ToolCall, Usage
 from pi_batch.protocols import OutputFile, Sandbox, Tool, ToolContext, ToolOutput
 from pi_batch.redact import Masker
 from pi_batch.results import BudgetAmounts
@@ -29,6 +29,7 @@ class MemorySession:
     def __init__(self, fails_after: int | None = None) -> None:
         self.messages: list[Message] = []
         self.customs: list[Mapping[str, Any]] = []
+        self.compactions: list[tuple[str, str, Usage | None]] = []
         self.order: list[str] = []
         self._fails_after = fails_after
         self._ids = itertools.count(1)
@@ -51,6 +52,30 @@ class MemorySession:
 
     def append_model_change(self, provider: str, model: str) -> str:
         return self._append(f"model {provider}/{model}")
+
+    def append_thinking_level_change(self, level: str) -> str:
+        return self._append(f"thinking {level}")
+
+    def append_session_info(self, name: str) -> str:
+        return self._append(f"name {name}")
+
+    def append_compaction(
+        self,
+        summary: str,
+        first_kept_entry_id: str | None,
+        tokens_before: int,
+        details: Mapping[str, Any] | None = None,
+        *,
+        system: SystemMessage | None = None,
+        usage: Usage | None = None,
+        cost_usd: float | None = None,
+    ) -> str:
+        entry_id = self._append("compaction")
+        self.compactions.append((summary, first_kept_entry_id or entry_id, usage))
+        return entry_id
+
+    def append_usage(self, kind: str, provider: str, model: str, usage: Usage, cost_usd: float | None) -> str:
+        return self._append(f"usage {kind}")
 
     def close(self) -> None:
         self.order.append("close")

@@ -16,11 +16,11 @@ from pi_batch.engine.task import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.events import Record
-from pi_batch.protocols import SessionLog
 from pi_batch.providers.fake import Scripted, Step
 from pi_batch.redact import Masker
 from pi_batch.results import BatchResult, PlannedResult, RunResult
 from pi_batch.sandboxes.none import NoneSandbox
+from pi_batch.session_log import SessionLog
 from pi_batch.sinks.fake import Collected
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PathRules, Plan, PlannedTask, SuiteBudgetSpec, TaskSpec

@@ -18,7 +18,7 @@ def lines(*objects: Mapping[str, Any]) -> bytes:
     return b"".join(json.dumps(item, ensure_ascii=False).encode() + b"\n" for item in objects)
 
 
-def entry(entry_id: str, parent: str | None = None, kind: str = "custom", **fields: Any) -> dict[str, Any]:
+def entry(entry_id: str, parent: str | None = None, kind: str = "custom", /, **fields: Any) -> dict[str, Any]:
     """An entry of any type."""
     return {"type": kind, "id": entry_id, "parentId": parent, "timestamp": TIME, **fields}
 

@@ -125,7 +125,17 @@ def test_version_1_is_a_line_of_entries_without_ids() -> None:
 
 
 def test_version_2_is_read_as_version_3() -> None:
-    assert len(parse_session(lines({**HEADER, "version": 2}, entry("a"))).entries) == 1
+    old = entry("a", None, "message", message={"role": "hookMessage", "customType": "x", "content": "hi"})
+    session = parse_session(lines({**HEADER, "version": 2}, old))
+    assert session.entries[0].fields["message"] == {"role": "custom", "customType": "x", "content": "hi"}
+
+
+def test_a_compaction_of_version_1_names_what_it_kept_by_its_place() -> None:
+    header = {"type": "session", "id": "old", "timestamp": "t", "cwd": "/w"}
+    compaction = {"type": "compaction", "summary": "s", "firstKeptEntryIndex": 2, "tokensBefore": 9}
+    session = parse_session(lines(header, {"type": "message"}, {"type": "message"}, compaction))
+    assert session.entries[2].fields["firstKeptEntryId"] == session.entries[1].id
+    assert "firstKeptEntryIndex" not in session.entries[2].fields
 
 
 @pytest.mark.parametrize(
@@ -170,27 +180,6 @@ def test_a_file_beyond_the_cap_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(600 * 1024 * 1024)
     with pytest.raises(UsageError, match="need <= 536870912"):
         read_session(path)
-
-
-def branch_of(*entries: dict[str, Any]) -> list[str]:
-    return [item.id for item in active_branch(parse_session(lines(HEADER, *entries)))]
-
-
-def test_the_active_branch_is_the_last_entry_and_its_parents() -> None:
-    assert branch_of(entry("a"), entry("b", "a"), entry("x", "b"), entry("c", "b")) == ["a", "b", "c"]
-
-
-def test_a_branch_ends_at_a_missing_parent() -> None:
-    assert branch_of(entry("a"), entry("c", "lost"), entry("d", "c")) == ["c", "d"]
-
-
-def test_a_branch_ends_where_it_bites_its_tail() -> None:
-    assert branch_of(entry("a", "c"), entry("b", "a"), entry("c", "b")) == ["a", "b", "c"]
-    assert branch_of(entry("a", "a")) == ["a"]
-
-
-def test_a_session_without_entries_has_no_branch() -> None:
-    assert branch_of() == []
 
 
 @given(st.lists(st.sampled_from([json.dumps(entry("a")), "{", "[]", '{"id":"q"}', "\0", "null", '{"id":1}'])))

@@ -27,10 +27,13 @@ from pi_batch.messages import (
 from pi_batch.session import (
     Entry,
     Header,
+    branch_summary_fields,
     compaction_fields,
     custom_fields,
+    custom_message_fields,
     encode_entry,
     encode_header,
+    label_fields,
     message_fields,
     message_from_json,
     message_to_json,
@@ -38,6 +41,8 @@ from pi_batch.session import (
     model_change_fields,
     parse_session,
     pi_provider,
+    session_info_fields,
+    thinking_level_fields,
     usage_fields,
 )
 from pi_batch.session.to_json import EMPTY_RESULT
@@ -106,6 +111,14 @@ def test_the_system_message_declares_the_tools() -> None:
         "toolsAdded": [{"name": "read", "description": "Reads.", "parameters": schema}],
         "timestamp": 7,
     }
+
+
+def test_a_change_of_the_prompt_names_tools_that_went_and_sections_that_changed() -> None:
+    change = SystemMessage("", sections={"skills": None}, timestamp_ms=1, tools_removed=("write",))
+    value = message_to_json(change)
+    assert value["toolsRemoved"] == [{"name": "write"}]
+    assert value["sections"] == {"skills": None}
+    assert message_from_json(value) == change
 
 
 def test_a_result_carries_its_error_kind_in_its_details() -> None:
@@ -313,6 +326,15 @@ def test_entries_of_every_kind_have_pi_fields() -> None:
         "tokensBefore": 9,
         "details": {"readFiles": []},
     }
+    assert thinking_level_fields("high") == {"thinkingLevel": "high"}
+    assert session_info_fields(" fix\nthe tests ") == {"name": "fix the tests"}
+    assert label_fields("abc", "start") == {"targetId": "abc", "label": "start"}
+    assert label_fields("abc", None) == {"targetId": "abc"}
+    assert branch_summary_fields("sum", "abc") == {"fromId": "abc", "summary": "sum"}
+    shown = custom_message_fields("x", "hi", details={"a": 1})
+    assert shown == {"customType": "x", "content": "hi", "display": True, "details": {"a": 1}}
+    checkpoint = compaction_fields("sum", "abc", 9, system=SystemMessage("be good"))["systemMessage"]
+    assert (checkpoint["role"], checkpoint["content"]) == ("system", "be good")
     compaction = compaction_fields("sum", "abc", 9, usage=USAGE, cost_usd=0.5)
     spent = usage_fields("compaction", "openai-chat", "gpt", USAGE, 0.5)
     assert compaction["usage"] == spent["usage"]

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from pi_batch import sinks
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.events import Event, Record
-from pi_batch.messages import AssistantMessage, TextBlock, user_text
-from pi_batch.protocols import SessionLog, Sink
+from pi_batch.messages import AssistantMessage, TextBlock, Usage, user_text
+from pi_batch.protocols import Sink
+from pi_batch.session_log import SessionLog
 from pi_batch.sinks.fake import KeptSession
 from pi_batch.sinks.session_log import SessionWriter
 from tests.clocks import FakeClock
@@ -75,6 +76,10 @@ def test_a_session_log_gives_each_entry_an_id_of_its_own(name: str, tmp_path: Pa
         log.append_message(user_text("go")),
         log.append_custom("pi-batch", {"kind": "request_start"}),
         log.append_message(AssistantMessage((TextBlock("done"),), "stop")),
+        log.append_thinking_level_change("high"),
+        log.append_session_info("fix the tests"),
+        log.append_compaction("all of it", None, 100, usage=Usage(1, 1), cost_usd=0.1),
+        log.append_usage("compaction", "openai", "gpt", Usage(1, 1), None),
     ]
     assert len(set(ids)) == len(ids)
     assert all(len(entry_id) == 8 for entry_id in ids)

@@ -320,6 +320,55 @@ def test_nul_surrogates_and_nan_do_not_reach_the_file(tmp_path: Path) -> None:
     assert messages(active_branch(read_session(path)))[0] == user_text("left\ufffdright \ufffd", 1)
 
 
+def test_entries_of_every_type_hang_on_one_another(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    log = writer(path)
+    first = log.append_session_info("fix the tests")
+    log.append_thinking_level_change("high")
+    log.append_label(first, "start")
+    left = log.append_message(user_text("go", 1))
+    log.append_compaction("all of it", None, 1000, {"readFiles": ["a"]}, system=SystemMessage("be good"))
+    log.branch_from(first)
+    log.append_branch_summary(left, "went nowhere", usage=Usage(1, 1))
+    log.close()
+    _, *entries = objects(path)
+    kinds = ["session_info", "thinking_level_change", "label", "message", "compaction", "branch_summary"]
+    assert [item["type"] for item in entries] == kinds
+    by_kind = dict(zip(kinds, entries, strict=True))
+    assert by_kind["compaction"]["firstKeptEntryId"] == by_kind["compaction"]["id"]
+    assert by_kind["compaction"]["details"] == {"readFiles": ["a"]}
+    assert (by_kind["branch_summary"]["parentId"], by_kind["branch_summary"]["fromId"]) == (first, left)
+    assert [item.type for item in active_branch(read_session(path))] == ["session_info", "branch_summary"]
+
+
+def test_a_branch_cannot_begin_at_an_entry_that_is_not_there(tmp_path: Path) -> None:
+    log = writer(tmp_path / "s.jsonl")
+    first = log.append_message(user_text("go", 1))
+    with pytest.raises(ValueError, match="no entry 'nowhere'"):
+        log.branch_from("nowhere")
+    log.branch_from(None)
+    log.append_message(user_text("again", 1))
+    log.close()
+    assert [item["parentId"] for item in objects(tmp_path / "s.jsonl")[1:]] == [None, None]
+    assert first in read_session(tmp_path / "s.jsonl").entries[0].id
+
+
+def test_a_fork_holds_the_entries_of_its_parent_as_they_were(tmp_path: Path) -> None:
+    old = writer(tmp_path / "old.jsonl")
+    old.append_message(user_text("go", 1))
+    old.append_message(REPLY)
+    old.close()
+    branch = active_branch(read_session(tmp_path / "old.jsonl"))
+    new = writer(tmp_path / "new.jsonl", parent_session=str(tmp_path / "old.jsonl"))
+    new.append_copies(branch)
+    new.append_message(user_text("on", 1))
+    new.close()
+    session = read_session(tmp_path / "new.jsonl")
+    assert session.header.fields == {"parentSession": str(tmp_path / "old.jsonl")}
+    assert session.entries[:2] == branch
+    assert session.entries[2].parent_id == branch[1].id
+
+
 def test_compaction_and_usage_entries_are_in_the_chain(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     log = writer(path)
