@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
+from pi_batch.hosts import AllowedHost
 from pi_batch.load.decode import NodeRule, Rule
 from pi_batch.load.nodes import Fields, Node, Scalar
 from pi_batch.spec import SpecModel, TaskSpec
@@ -24,7 +25,6 @@ RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "mcp": bool,
     "only_if": lambda condition: condition is not None,
     "permissions.bash.allow": lambda patterns: patterns is not None,
-    "permissions.network": lambda network: isinstance(network, tuple),
     "sandbox": lambda name: name in ("docker", "podman"),
     "skills": bool,
     "tools[]": lambda name: name in UNAVAILABLE_TOOLS,
@@ -98,6 +98,16 @@ def _variable(name: str) -> str | None:
     return None if _VARIABLE.fullmatch(name) else f"got {quoted(name)}, need the name of a variable"
 
 
+def _hosts(network: bool | tuple[str, ...]) -> str | None:
+    """Hosts as a proxy can tell them apart."""
+    for entry in network if isinstance(network, tuple) else ():
+        try:
+            AllowedHost.parse(entry)
+        except ValueError:
+            return f"got {quoted(entry)}, need a host such as 'pypi.org', '*.example.org' or 'localhost:8080'"
+    return None
+
+
 def _relative_file(path: str) -> str | None:
     steps = path.split("/")
     if path.strip() and not path.startswith("/") and ".." not in steps and "\0" not in path:
@@ -167,6 +177,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "output.schema": json_schema,
     "permissions.bash.deny[]": not_blank,
     "permissions.env[]": _variable,
+    "permissions.network": _hosts,
     "permissions.read.allow[]": _allowed_glob,
     "permissions.read.deny[]": path_glob,
     "permissions.write.allow[]": _allowed_glob,

@@ -11,6 +11,7 @@ import functools
 import importlib.util
 import os
 import shutil
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from pi_batch.sandboxes.enclosed import Enclosed
 from pi_batch.sandboxes.filters import walled_filter
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
+from pi_batch.sandboxes.proxy import NO_PROXY, VARIABLES, Proxy
 
 _READ_ONLY_IN_PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi")
 """What root owns and could write without any capability; other users only see it."""
@@ -51,10 +53,15 @@ class Bwrap:
         self._search_path = search_path
         self._home = os.path.realpath(home) if home else "/home/user"
         self._filter: int | None = None
+        hosts = place.network if isinstance(place.network, tuple) else None
+        self._proxy = None if hosts is None else Proxy(hosts)
+        self._proxy_port = 0
         self._placed: list[str] = []
         """What was made to hold a place in a person's repository."""
-        network = "its own network" if place.network is not True else "the machine's network"
         files = "its own files and processes"
+        network = "the machine's network" if place.network is True else "its own network"
+        if hosts is not None:
+            network += f", and a proxy to {len(hosts)} host{'s' * (len(hosts) != 1)}"
         self.layers: tuple[str, ...] = (
             files,
             network,
@@ -75,14 +82,25 @@ class Bwrap:
         return [*words, "--", *porter], [self._filter]
 
     async def lock(self, line: Line) -> None:
-        """Nothing is left to be done."""
+        """Open the one way out, where the network is a list of hosts. Raises: OSError."""
+        if self._proxy is None:
+            return
+        (port, *_), files = await line.ask("listen")
+        self._proxy_port = int(port)
+        await self._proxy.start(socket.socket(fileno=files[0]))
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """The same; root's tar must not try to give files away."""
-        return {"TAR_OPTIONS": "--no-same-owner", **env} if os.geteuid() == 0 else env
+        """The same; root's tar must not try to give files away, and clients are told of the proxy."""
+        changed = {"TAR_OPTIONS": "--no-same-owner", **env} if os.geteuid() == 0 else dict(env)
+        if self._proxy is not None:
+            changed |= dict.fromkeys(VARIABLES, f"http://127.0.0.1:{self._proxy_port}")
+            changed |= {"NO_PROXY": NO_PROXY, "no_proxy": NO_PROXY, "NODE_USE_ENV_PROXY": "1"}
+        return changed
 
     def close(self) -> None:
         """Let go of the filter, and of places that were held."""
+        if self._proxy is not None:
+            self._proxy.close()
         own_git.give_back(self._placed)
         self._placed.clear()
         if self._filter is not None:

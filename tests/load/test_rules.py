@@ -48,7 +48,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
         ("mcp", [{}], [{"a": 1}]),
         ("only_if", [None], ["x", False, {}]),
         ("permissions.bash.allow", [None], [(), ("a",)]),
-        ("permissions.network", [True, False], [(), ("a",)]),
         ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
         ("tools[]", ["read", "bash"], ["codemode"]),

@@ -519,7 +519,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("sandbox: docker", "sandbox"),
         ("trust: untrusted", "trust"),
         ("permissions: {bash: {allow: [pytest*]}}", "permissions.bash.allow"),
-        ("permissions: {network: [pypi.org]}", "permissions.network"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:
