@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from pi_batch.errors import UsageError
 
@@ -55,17 +55,21 @@ class Endpoint:
     timeouts: Timeouts = DEFAULT_TIMEOUTS
 
     def __post_init__(self) -> None:
-        url = urlsplit(self.base_url)
-        if url.scheme not in ("http", "https") or not url.hostname:
+        url = _split(self.base_url)
+        if url is None or url.scheme not in ("http", "https") or not url.hostname:
             raise UsageError(f"{self.service}: base URL {self.base_url!r}: need http://HOST or https://HOST")
         if url.username or url.password or url.query or url.fragment:
             raise UsageError(f"{self.service}: base URL: no user, password, query or fragment belongs in it")
         if self.api_key is not None and not _HEADER_VALUE.match(self.api_key):
             where = self.key_variable or "the key"
             raise UsageError(f"{self.service}: {where} holds a character that no HTTP header can carry")
-        if self.proxy is not None and urlsplit(self.proxy).scheme not in ("http", "https"):
-            scheme = urlsplit(self.proxy).scheme
-            raise UsageError(f"{self.service}: proxy of scheme {scheme!r}: only http and https are supported")
+        proxy = None if self.proxy is None else _split(self.proxy)
+        if self.proxy is not None and (proxy is None or not proxy.hostname):
+            raise UsageError(f"{self.service}: the proxy's address is none: need http://HOST:PORT")
+        if proxy is not None and proxy.scheme not in ("http", "https"):
+            raise UsageError(
+                f"{self.service}: proxy of scheme {proxy.scheme!r}: only http and https are supported"
+            )
 
     @property
     def needs_tls(self) -> bool:
@@ -76,6 +80,16 @@ class Endpoint:
     def place(self) -> str:
         """host:port, for error messages."""
         return urlsplit(self.base_url).netloc
+
+
+def _split(url: str) -> SplitResult | None:
+    """A URL taken apart; None for one whose host or port no URL can have."""
+    try:
+        parts = urlsplit(url)
+        is_possible = parts.port != 0 and not any(char.isspace() for char in parts.netloc)
+    except ValueError:
+        return None
+    return parts if is_possible else None
 
 
 def chat_url(base_url: str) -> str:
@@ -99,7 +113,8 @@ def messages_url(base_url: str) -> str:
 
 def is_loopback(url: str) -> bool:
     """True when the URL's host is this machine."""
-    return _LOOPBACK.match(urlsplit(url).hostname or "") is not None
+    parts = _split(url)
+    return parts is not None and _LOOPBACK.match(parts.hostname or "") is not None
 
 
 def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
@@ -107,9 +122,9 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
 
     Lower case wins over upper case, an empty variable counts as unset, and this machine needs no proxy.
     """
-    if is_loopback(url):
+    parts = _split(url)
+    if parts is None or is_loopback(url):
         return None
-    parts = urlsplit(url)
     proxy = _variable(environ, f"{parts.scheme}_proxy") or _variable(environ, "all_proxy")
     if not proxy or _is_exempt(parts.hostname or "", parts.port, _variable(environ, "no_proxy")):
         return None

@@ -76,8 +76,8 @@ class ModelPool:
         self._prices: Any = None
 
     def check(self, tasks: Iterable[PlannedTask]) -> None:
-        """Look providers and recordings up before anything runs. Raises: UsageError, one line each."""
-        problems = []
+        """Look providers, prices and recordings up before anything runs. Raises: UsageError, a line each."""
+        problems: dict[str, None] = {}
         for model in dict.fromkeys(task.model for task in tasks):
             try:
                 name = ModelName.parse(model)
@@ -85,8 +85,9 @@ class ModelPool:
                     _look_at_recording(self._around.cwd / name.model)
                 else:
                     find_service(name.provider, self._settings)
+                    self._price_table()
             except UsageError as error:
-                problems.append(str(error))
+                problems[str(error)] = None
         if problems:
             raise UsageError("\n".join(problems))
 

@@ -56,10 +56,32 @@ def test_nothing_secret_is_in_the_repr() -> None:
     assert "https://x.example" in shown
 
 
-@pytest.mark.parametrize("url", ["", "x.example/v1", "ftp://x.example", "http://", "https:///v1"])
-def test_an_address_without_host_or_scheme_is_refused(url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "x.example/v1",
+        "ftp://x.example",
+        "http://",
+        "https:///v1",
+        "http://[::1",
+        "http://x.example:99999",
+        "http://x.example:0",
+        "http://x.example:a",
+        "http://x y/",
+    ],
+)
+def test_an_address_that_leads_nowhere_is_refused(url: str) -> None:
+    assert not is_loopback(url)
+    proxy_for(url, {"all_proxy": "http://proxy:1"})
     with pytest.raises(UsageError, match="x: base URL"):
         Endpoint("x", url)
+
+
+@pytest.mark.parametrize("proxy", ["http://[::1", "http://proxy:99999", "http://"])
+def test_a_proxy_that_is_no_address_is_refused_and_not_shown(proxy: str) -> None:
+    with pytest.raises(UsageError, match="the proxy's address is none"):
+        Endpoint("x", "https://x.example", proxy=proxy)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,14 @@ def test_all_unknown_providers_are_told_at_once_with_the_nearest(tmp_path: Path)
     assert second.startswith("provider 'nobody': unknown")
 
 
+def test_prices_that_cannot_be_read_are_told_once_and_only_where_they_matter(tmp_path: Path) -> None:
+    broken = pool(tmp_path, {"PI_BATCH_PRICES": "absent.json"})
+    with pytest.raises(UsageError) as caught:
+        broken.check([task("openai/a"), task("openai/b")])
+    assert str(caught.value).count("absent.json") == 1
+    broken.check([task(f"replay/{tmp_path}")])
+
+
 def test_a_recording_is_found_from_where_the_program_was_started(tmp_path: Path) -> None:
     write_session(tmp_path / "s.jsonl", [say("hi")])
     for name in ("replay/s.jsonl", f"replay/{tmp_path}/s.jsonl"):
