@@ -20,6 +20,9 @@ MAX_DEPTH = 8
 """Substitutions within substitutions that are followed."""
 
 
+_NETWORK = ("/dev/tcp/", "/dev/udp/")  # to bash, connections in both directions
+
+
 @dataclass(frozen=True, slots=True)
 class SimpleCommand:
     """One command as the shell would see it, quotes removed."""
@@ -243,7 +246,9 @@ class _Splitter:
             self.inputs.append(word)
         elif operator in ("<<", "<<-"):
             self.here_documents.append(_HereDocument(word, operator == "<<-", is_quoted))
-        elif ">" in operator and not (operator == ">&" and (word.isdigit() or word == "-")):
+        elif word.startswith(_NETWORK) or (
+            ">" in operator and not (operator == ">&" and (word.isdigit() or word == "-"))
+        ):
             self.written_to.append(word)
 
     def _end_command(self) -> None:

@@ -29,6 +29,14 @@ from pi_batch.command_line import CommandLine, split_command_line
 if TYPE_CHECKING:  # pydantic: 124 ms, and the search worker needs only the rules
     from pi_batch.spec import PathRules, PermissionsSpec
 
+_RUN_OR_WRITE = frozenset(
+    {"--output", "--ext-diff", "--open-files-in-pager", "--exec", "--upload-pack", "--receive-pack"}
+    | {"--exec-path", "--config-env", "--to-command", "--checkpoint-action", "--use-compress-program"}
+    | {"--compress-program", "--rsh", "--pager", "--pre", "-exec", "-execdir", "-ok", "-okdir", "-delete"}
+    | {"-fprint", "-fprint0", "-fprintf", "-fls"}
+)
+"""Options of common programs that read (git, find, tar, sort, rg) which make them run or write something."""
+_SHORTEST_BEGINNING = 4
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 
@@ -195,6 +203,16 @@ def _command_regex(pattern: str) -> re.Pattern[str]:
     return re.compile(translate(text))
 
 
+def _named_option(word: str) -> str | None:
+    """The option of _RUN_OR_WRITE that a word gives, or a beginning that git and others complete to it."""
+    name = word.partition("=")[0]
+    if name in _RUN_OR_WRITE:
+        return name
+    if not name.startswith("--") or len(name) < _SHORTEST_BEGINNING:
+        return None
+    return next((option for option in sorted(_RUN_OR_WRITE) if option.startswith(name)), None)
+
+
 def _outside_allow_list(allow: Sequence[str], line: CommandLine) -> str | None:
     """Why a line is not covered by the allow list; None when every command of it is."""
     if not line.is_whole:
@@ -207,6 +225,10 @@ def _outside_allow_list(allow: Sequence[str], line: CommandLine) -> str | None:
         text = normal(" ".join(words))
         if words and words[0] not in HEADERS and not any(pattern.match(text) for pattern in patterns):
             return f"allow: {', '.join(allow) or 'nothing'} does not cover {text[:80]!r}"
+        for word in words[1:]:
+            option = _named_option(word)
+            if option and not any(option in pattern for pattern in allow):
+                return f"allow: {word[:80]!r} makes a command run or write something; allow it by name"
         for target in command.written_to:
             if target not in _HARMLESS_TARGETS:
                 return f"allow: output may not be redirected to {target[:80]!r}"

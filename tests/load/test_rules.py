@@ -47,7 +47,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
         ("follow_ups", [()], [("x",)]),
         ("mcp", [{}], [{"a": 1}]),
         ("only_if", [None], ["x", False, {}]),
-        ("permissions.bash.allow", [None], [(), ("a",)]),
         ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
         ("tools[]", ["read", "bash"], ["codemode"]),

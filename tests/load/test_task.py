@@ -518,7 +518,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("workspace: {ref: main}", "workspace.ref"),
         ("sandbox: docker", "sandbox"),
         ("trust: untrusted", "trust"),
-        ("permissions: {bash: {allow: [pytest*]}}", "permissions.bash.allow"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:

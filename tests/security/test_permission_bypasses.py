@@ -1,0 +1,179 @@
+"""An allow list of commands is not got around: what it does not cover is refused, and proven by running it.
+
+Each bypass is made of an allowed command and a forbidden one, put together in every way that a shell knows.
+Those that are refused are run, too, behind walls: they must really do the forbidden thing, or the generator
+would prove nothing. What is allowed is run as well, and must not do it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pi_batch.permissions import check_command
+from pi_batch.sandboxes import load
+from pi_batch.spec import PathRules
+from tests.sandboxes.rigs import PATH, place_in, works
+
+ALLOWED = PathRules(allow=("git log*", "git status", "cat *", "echo *", "ls*", "find *", "true"))
+GOOD = "echo a"
+BAD = "touch pwned"
+
+JOINED = [
+    "{good}; {bad}",
+    "{good} && {bad}",
+    "false || {bad}; {good}",
+    "{good} | {bad}",
+    "{good} |& {bad}",
+    "{good} & {bad}",
+    "{good}\n{bad}",
+    "{good} # comment\n{bad}",
+    "echo $({bad})",
+    "echo `{bad}`",
+    'echo "$({bad})"',
+    'echo "`{bad}`"',
+    "echo ${{x:=$({bad})}}",
+    'echo "${{x:-$({bad})}}"',
+    "echo $((1+$({bad})0))",
+    "echo ${{a[$({bad})]}}",
+    "cat <({bad})",
+    "echo a > >({bad}; cat)",
+    "cat <<< $({bad})",
+    "cat <<E\n$({bad})\nE",
+    "cat <<-E\n`{bad}`\nE",
+    "({bad})",
+    "{{ {bad}; }}",
+    "if {bad}; then true; fi",
+    "while {bad}; do break; done",
+    "until {bad}; do true; done",
+    "for i in 1; do {bad}; done",
+    "for i in $({bad}); do true; done",
+    "case x in x) {bad};; esac",
+    "case $({bad}) in x) true;; esac",
+    "! {bad}",
+    "time {bad}",
+    "f() {{ {bad}; }}; f",
+    "function f {{ {bad}; }}; f",
+    "echo() {{ {bad}; }}; echo a",
+    "trap '{bad}' EXIT",
+    "eval {bad}",
+    "eval 'echo a; {bad}'",
+    "command {bad}",
+    "exec {bad}",
+    "builtin eval {bad}",
+    "env {bad}",
+    "bash -c '{bad}'",
+    "sh -c '{bad}'",
+    "echo '{bad}' | sh",
+    "echo pwned | xargs touch",
+    "X=1 {bad}",
+    "coproc {bad}; wait",
+    "[[ -n $({bad}) ]] || true",
+    "(( a = $({bad})0 )) || true",
+    "tou''ch pwned",
+    "t\\ouch pwned",
+    "$'touch' pwned",
+    "x=touch; $x pwned",
+    "$(echo touch) pwned",
+    "to\\\nuch pwned",
+    "/bin/touch pwned",
+    "echo a > pwned",
+    "echo a >> pwned",
+    "echo a >| pwned",
+    "echo a &> pwned",
+    "echo a 2> pwned",
+    "echo a <> pwned",
+    "> pwned",
+    "cat /dev/null 1> pwned",
+    "find . -maxdepth 0 -exec touch pwned ;",
+    "find . -maxdepth 0 -exec touch pwned \\;",
+    "find . -maxdepth 0 -fprint pwned",
+    "git -c alias.x='!{bad}' x",
+    "git -c core.fsmonitor='{bad}; false' status",
+    "git log --output=pwned",
+    "git log --outp=pwned",
+    "GIT_EXTERNAL_DIFF='sh -c \"{bad}\"' git log -p --ext-diff",
+    "PATH=.:$PATH git status; {bad}",
+    "source <(echo {bad})",
+    ". <(echo {bad})",
+    "printf '%s ' {bad} | bash",
+    "mapfile -C '{bad} #' -c 1 < /etc/passwd",
+    "{bad} & wait; {good}",
+]
+BYPASSES = [template.format(good=GOOD, bad=BAD) for template in JOINED]
+INERT = {
+    "find . -maxdepth 0 -exec touch pwned ;",
+    "git log --outp=pwned",
+    f"GIT_EXTERNAL_DIFF='sh -c \"{BAD}\"' git log -p --ext-diff",
+}
+"""What this shell, this git or this repository makes nothing of; refused all the same."""
+
+TWINS = [
+    "echo a; echo b && ls | cat -",
+    "echo '$(touch pwned)'",
+    "echo 'a > pwned; touch pwned'",
+    'echo "a; touch pwned" | cat -',
+    "echo \\$\\(touch pwned\\)",
+    "cat <<'E'\n$(touch pwned)\nE",
+    "ls >/dev/null 2>&1",
+    "for i in 1 2; do echo $i; done",
+    "if true; then echo yes; fi",
+    "git log --oneline -3 2>/dev/null | cat -",
+    "find . -name '*.x'",
+    "echo a # touch pwned",
+]
+
+
+@pytest.mark.parametrize("command", BYPASSES)
+def test_a_bypass_is_refused(command: str) -> None:
+    assert check_command(ALLOWED, command) is not None
+
+
+@pytest.mark.parametrize("command", TWINS)
+def test_ordinary_work_with_the_same_signs_is_let_through(command: str) -> None:
+    assert check_command(ALLOWED, command) is None
+
+
+def test_there_are_more_than_forty_bypasses() -> None:
+    assert len(set(BYPASSES)) == len(BYPASSES) > 40
+
+
+def test_connections_by_redirection_are_refused() -> None:
+    assert check_command(ALLOWED, "cat < /dev/tcp/127.0.0.1/80") is not None
+    assert check_command(ALLOWED, "cat < /etc/passwd") is None
+
+
+def test_an_option_that_writes_is_allowed_by_name_only() -> None:
+    assert check_command(PathRules(allow=("git log --output=*",)), "git log --output=x") is None
+    assert check_command(PathRules(allow=("git log*",)), "git log --oneline --out=x") is not None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not works("bwrap"), reason="no bwrap here")
+async def test_what_is_refused_would_have_had_its_effect_and_what_is_allowed_has_none(tmp_path: Path) -> None:
+    place = place_in(tmp_path)
+    sandbox = load("bwrap")(place)
+    await sandbox.start()
+
+    async def leaves_a_mark(command: str) -> bool:
+        output: list[bytes] = []
+        script = f"git init -q . 2>/dev/null; {command}"
+        await sandbox.exec(
+            ["bash", "-c", script if "\n" not in command else command],
+            cwd=place.root,
+            env={"PATH": PATH, "HOME": place.scratch},
+            timeout_s=10,
+            on_output=output.append,
+        )
+        found = Path(place.root, "pwned").exists()
+        Path(place.root, "pwned").unlink(missing_ok=True)
+        return found
+
+    try:
+        await leaves_a_mark("git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x")
+        harmless = {command for command in BYPASSES if not await leaves_a_mark(command)}
+        assert [command for command in TWINS if await leaves_a_mark(command)] == []
+    finally:
+        await sandbox.close()
+    assert harmless <= INERT
