@@ -84,6 +84,17 @@ def turn_figures(programs: Programs) -> Iterator[Figure]:
     yield Figure("a streamed delta", ours, "µs CPU", bare, 15)
 
 
+def sandbox_figures(programs: Programs) -> Iterator[Figure]:
+    """What the sandbox that `auto` finds here adds; its column `bare` is ours without one."""
+    once = least_costs(ROUNDS, programs.run("text-1", "auto"), programs.run("text-1"))
+    yield Figure(
+        "a task of one turn in the sandbox (bare: without)", once[0].cpu_ms, "ms CPU", once[1].cpu_ms
+    )
+    many = least_costs(ROUNDS, programs.run(f"bash-{TURNS}", "auto"), programs.run(f"bash-{TURNS}"))
+    ours, bare = ((many[at].cpu_ms - once[at].cpu_ms) / (TURNS - 1) for at in (0, 1))
+    yield Figure("a bash turn in the sandbox (bare: without)", ours, "ms CPU", bare)
+
+
 def batch_figures(programs: Programs) -> Iterator[Figure]:
     """Many tasks in one process."""
     ours, bare = least_costs(3, programs.batch("mixed-10"), programs.bare("mixed-10", tasks=TASKS))
@@ -139,6 +150,7 @@ GROUPS: dict[str, Measure] = {
     "start": start_figures,
     "request": request_figures,
     "turns": turn_figures,
+    "sandbox": sandbox_figures,
     "batch": batch_figures,
     "wall": wall_figures,
 }

@@ -1,4 +1,8 @@
-"""The programs that are measured: ours and the bare loop, in workspaces of their own."""
+"""The programs that are measured: ours and the bare loop, in workspaces of their own.
+
+Ours run without a sandbox unless asked for one, as the bare loop has none: what it adds is a figure apart.
+A key as long as real ones makes sure that secrets are looked for.
+"""
 
 from __future__ import annotations
 
@@ -52,22 +56,24 @@ class Programs:
         command = str(Path(sys.executable).with_name("pi-batch"))
         return Program([command, *arguments], self._workspace, self._env)
 
-    def run(self, model: str) -> Program:
+    def run(self, model: str, sandbox: str = "none") -> Program:
         """One task with one model."""
-        return self.ours("run", "task.yaml", "-m", f"openai-chat/{model}")
+        return self.ours("run", "task.yaml", "-m", f"openai-chat/{model}", "--sandbox", sandbox)
 
     def exec(self, model: str) -> Program:
         """One ad-hoc prompt with one model."""
-        return self.ours("exec", "Do it.", "-m", f"openai-chat/{model}")
+        return self.ours("exec", "Do it.", "-m", f"openai-chat/{model}", "--sandbox", "none")
 
     def replay(self) -> Program:
         """One task of one recorded reply."""
-        return self.ours("run", "task.yaml", "-m", f"replay/{self._session}")
+        return self.ours("run", "task.yaml", "-m", f"replay/{self._session}", "--sandbox", "none")
 
     def batch(self, model: str) -> Program:
         """All tasks, some at a time, in one process."""
         specs = [f"../t{number}/task.yaml" for number in range(TASKS)]
-        return self.ours("run", *specs, "-m", f"openai-chat/{model}", "--jobs", str(JOBS))
+        return self.ours(
+            "run", *specs, "-m", f"openai-chat/{model}", "--jobs", str(JOBS), "--sandbox", "none"
+        )
 
     def bare(self, model: str, *, tasks: int = 1) -> Program:
         """The bare loop."""
@@ -97,7 +103,7 @@ class Programs:
             "PATH": os.environ["PATH"],
             "HOME": str(self.directory / "home"),
             "LANG": "C.UTF-8",
-            "OPENAI_API_KEY": "bench",
+            "OPENAI_API_KEY": "sk-bench-0123456789abcdefghijklmnopqrstuvwxyz",
             "OPENAI_BASE_URL": self.base_url,
             "PI_BATCH_OUTPUT": str(self.directory / "runs"),
         }

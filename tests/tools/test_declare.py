@@ -21,6 +21,13 @@ from pi_batch.tools.declare import declaration, parse_arguments
 ALL = tools.make([name for name in tools.TABLE if name != "bash"], PathRules())
 
 
+def test_a_schema_is_made_once_for_all_tasks() -> None:
+    again = tools.make(list(ALL), PathRules(deny=("secret",)))
+    for name, tool in again.items():
+        assert tool is not ALL[name]
+        assert declaration(tool).parameters is declaration(ALL[name]).parameters
+
+
 class Inner(ToolArguments):
     """Inside."""
 

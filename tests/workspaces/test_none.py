@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git import Git, find_git
 from pi_batch.workspaces import none, open_workspace
+from pi_batch.workspaces.listing import IgnoreRules
+from pi_batch.workspaces.shadow import Shadow
+from pi_batch.workspaces.tracking import Tracking
+from pi_batch.workspaces.workspace import Request
 from tests.workspaces.conftest import Opener
 from tests.workspaces.repositories import commit, files_of, git, make_repository, shell, state_of, write
 
@@ -151,3 +156,18 @@ async def test_the_agents_own_commits_do_not_empty_the_patch(source: Path, opene
     write(source, {"a.txt": "work\n"})
     commit(source, "by the agent")
     assert [file.path for file in (await workspace.changes([])).files] == ["a.txt"]
+
+
+async def test_a_directory_that_nobody_touches_takes_three_runs_of_git(tmp_path: Path) -> None:
+    counted, runs = tmp_path / "git", tmp_path / "runs"
+    counted.write_text(f'#!/bin/sh\necho "$1" >> {runs}\nexec {find_git()} "$@"\n')
+    counted.chmod(0o755)
+    write(tmp_path, {"top/a.txt": "1\n", "top/d/b.txt": "2\n", "state/x": ""})
+    top, state = tmp_path / "top", tmp_path / "state"
+    request = Request(Git(str(counted)), top, top, state, include_uncommitted=True, rules=IgnoreRules())
+    prepared = await none.prepare(request)
+    assert prepared.start is not None
+    shadow = Shadow(request.git, request.shadow_dir, "sha1")
+    tracking = Tracking(shadow, state, prepared.start, request.rules, prepared.stored)
+    assert not (await tracking.changes(())).files
+    assert runs.read_text().split() == ["ls-files"] * 3

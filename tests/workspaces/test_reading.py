@@ -44,6 +44,14 @@ def top(tmp_path: Path) -> Path:
     return tmp_path / "top"
 
 
+def test_equal_files_are_stored_once(tmp_path: Path, store: ObjectStore) -> None:
+    write(tmp_path / "equal", {f"{number}.txt": "same\n" for number in range(9)})
+    found = Reader(store, {}).read(tmp_path / "equal", [b"%d.txt" % n for n in range(9)], never)
+    assert len(found.entries) == 9
+    assert found.added == {entry.oid for entry in found.entries.values()}
+    assert len(found.added) == 1
+
+
 def test_modes_links_and_contents_are_read(top: Path, store: ObjectStore) -> None:
     shell(top, "chmod +x a.txt; ln -s ../nowhere d/link")
     found = Reader(store, {}).read(top, [b"a.txt", b"d/e/f", b"d/link"], never)
