@@ -70,7 +70,15 @@ def find_context_files(user_dir: Path | None, source: Path, workspace: Path) -> 
     The source's own directory is read in the workspace, as it was at the start. Each file is cut at
     32 KiB, all together at 64 KiB; what cannot be read is passed over.
     """
-    directories = [*([user_dir] if user_dir else []), *reversed(source.parents), workspace]
+    return _read_files([*([user_dir] if user_dir else []), *reversed(source.parents), workspace])
+
+
+def users_own_file(user_dir: Path | None) -> tuple[ContextFile, ...]:
+    """The user's alone, for a checkout that may be hostile."""
+    return _read_files([user_dir] if user_dir else [])
+
+
+def _read_files(directories: Iterable[Path]) -> tuple[ContextFile, ...]:
     found: list[ContextFile] = []
     left = CONTEXT_TOTAL_BYTES
     for directory in directories:

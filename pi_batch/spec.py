@@ -22,6 +22,8 @@ SandboxName = Literal["auto", "bwrap", "landlock", "docker", "podman", "none"]
 Trust = Literal["trusted", "untrusted"]
 
 ALL_TOOLS: tuple[ToolName, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode")
+CHANGING_TOOLS: tuple[ToolName, ...] = ("write", "edit", "bash")
+"""What a task with `trust: untrusted` does not get."""
 DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
 
@@ -200,7 +202,7 @@ class TaskSpec(SpecModel):
     sandbox_required: bool = False
     """Refuse to run in anything weaker than asked for."""
     trust: Trust = "trusted"
-    """Whether the checkout's own text and configuration may be believed."""
+    """untrusted: nothing of the checkout is obeyed; no network, no tool that changes; sandboxed."""
     budget: BudgetSpec = BudgetSpec()
     """Hard limits."""
     precheck: Precheck | None = None

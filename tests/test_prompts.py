@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pi_batch.prompts import CONTEXT_FILE_BYTES, ContextFile, find_context_files, system_prompt
+from pi_batch.prompts import (
+    CONTEXT_FILE_BYTES,
+    ContextFile,
+    find_context_files,
+    system_prompt,
+    users_own_file,
+)
 from pi_batch.spec import OutputSpec, SystemSpec
 
 
@@ -100,3 +106,11 @@ def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     os.mkfifo(workspace / "AGENTS.md")
     make(workspace, CLAUDE__md="   \n")
     assert find_context_files(None, tmp_path / "none", workspace) == ()
+
+
+def test_of_a_hostile_checkout_only_the_users_own_instructions_are_read(tmp_path: Path) -> None:
+    for name in ("user", "project"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "AGENTS.md").write_text(f"of the {name}", encoding="utf-8")
+    assert [file.text for file in users_own_file(tmp_path / "user")] == ["of the user"]
+    assert users_own_file(None) == ()

@@ -14,17 +14,18 @@ from pi_batch.cli.options import output_options, reserved_options, run_options, 
 @selection_options
 @output_options
 @click.option(
-    "--trust", type=click.Choice(["trusted", "untrusted"]), default=None, help="Only trusted in this version."
+    "--trust",
+    type=click.Choice(["trusted", "untrusted"]),
+    default=None,
+    help="Whether the checkout's own text and settings may be believed. Default: the spec's.",
 )
 @reserved_options("--shard", "--executor", "--scheduler", "--rerun", "--reverify!", "--cache!")
-def command(specs: tuple[str, ...], trust: str | None, **flags: Any) -> int:
+def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 
     SPEC is a task or suite file, a directory of them, or a built-in name. Reports are written to the run
     directory after every task: run.json, junit.xml, events.jsonl, and per task its session and patch.
     """
-    if trust == "untrusted":
-        raise click.UsageError("--trust untrusted: not available in this version")
     from pi_batch.wiring.run import run
 
     return run(specs, run_options(flags))

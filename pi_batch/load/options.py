@@ -28,6 +28,7 @@ class PlanOptions:
     max_wall_s: float | None = None
     sandbox: str | None = None
     sandbox_required: bool = False
+    trust: str | None = None
     jobs: int | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     """Only PI_BATCH_* are looked at."""

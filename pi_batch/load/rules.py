@@ -27,7 +27,6 @@ RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "sandbox": lambda name: name in ("docker", "podman"),
     "skills": bool,
     "tools[]": lambda name: name in UNAVAILABLE_TOOLS,
-    "trust": lambda trust: trust == "untrusted",
     "workspace.ref": lambda ref: ref is not None,
     "workspace.repo": lambda repo: repo is not None,
 }

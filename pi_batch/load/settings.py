@@ -14,7 +14,7 @@ from pi_batch.load.rules import UNAVAILABLE_TOOLS, model_name
 from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask
 from pi_batch.results import EffectiveValue
-from pi_batch.spec import BudgetSpec, TaskSpec
+from pi_batch.spec import CHANGING_TOOLS, DEFAULT_ENV, BudgetSpec, TaskSpec
 
 DEFAULT_JOBS: Final = 1
 _BUDGET_OPTIONS: Final = {
@@ -88,6 +88,7 @@ def settings_of(
         "model": model,
         "sandbox": _sandbox(task, sources),
         "sandbox_required": _sandbox_required(task, sources),
+        "trust": _trust(task, sources),
         "isolation": isolation,
         "verify_in": _verify_in(task, isolation),
         "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
@@ -120,6 +121,13 @@ def _sandbox_required(task: LoadedTask, sources: Sources) -> EffectiveValue:
     return named if named is not None and named.value and not own.value else own
 
 
+def _trust(task: LoadedTask, sources: Sources) -> EffectiveValue:
+    """Distrust of either place is enough."""
+    own = _written(task, task.spec.trust, "trust")
+    given = sources.options.trust
+    return EffectiveValue(given, "cli") if given is not None and own.value == "trusted" else own
+
+
 def _verify_in(task: LoadedTask, isolation: EffectiveValue) -> EffectiveValue:
     if task.spec.verify_in:
         return _written(task, task.spec.verify_in, "verify_in")
@@ -139,13 +147,37 @@ def jobs_of(suites: Sequence[Suite], sources: Sources) -> EffectiveValue:
 def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> TaskSpec:
     """The spec as it will be run: effective values in place of written ones."""
     budget = {name: settings[f"budget.{name}"].value for name in BudgetSpec.model_fields}
-    return spec.model_copy(
+    effective = spec.model_copy(
         update={
+            "trust": settings["trust"].value,
             "model": settings["model"].value,
             "sandbox": settings["sandbox"].value,
             "sandbox_required": settings["sandbox_required"].value,
             "verify_in": settings["verify_in"].value,
             "budget": BudgetSpec(**budget),
             "tools": tuple(dict.fromkeys(tool for tool in spec.tools if tool not in UNAVAILABLE_TOOLS)),
+        }
+    )
+    return distrusting(effective) if effective.trust == "untrusted" else effective
+
+
+def distrusting(spec: TaskSpec) -> TaskSpec:
+    """A spec for a checkout that may be hostile: it is read, in a sandbox, and nothing can leave it.
+
+    No network, setup included; no variables but the usual three; no tool that changes anything. The
+    checkout's instructions are left out where prompts are made.
+    """
+    permissions = spec.permissions
+    return spec.model_copy(
+        update={
+            "sandbox_required": True,
+            "tools": tuple(tool for tool in spec.tools if tool not in CHANGING_TOOLS),
+            "permissions": permissions.model_copy(
+                update={
+                    "network": False,
+                    "env": tuple(name for name in permissions.env if name in DEFAULT_ENV),
+                }
+            ),
+            "workspace": spec.workspace.model_copy(update={"setup_network": False}),
         }
     )

@@ -21,6 +21,7 @@ class RunOptions:
     max_wall_s: float | None = None
     sandbox: str | None = None
     sandbox_required: bool = False
+    trust: str | None = None
     jobs: int | None = None
     output: Path | None = None
     junit: Path | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pi_batch.load.config import load_config
+from pi_batch.load.config import Config, load_config
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.plan import adhoc_plan, load_plan
 from pi_batch.load.plan import check_specs as check
@@ -29,9 +29,10 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         max_wall_s=options.max_wall_s,
         sandbox=options.sandbox,
         sandbox_required=options.sandbox_required,
+        trust=options.trust,
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
-        config=load_config(around.cwd),
+        config=Config() if options.trust == "untrusted" else load_config(around.cwd),
         providers_with_keys=providers_with_keys(around),
     )
 

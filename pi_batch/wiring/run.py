@@ -81,7 +81,8 @@ def run_plan(
 ) -> tuple[Path, BatchResult]:
     """Carry a plan out; the run directory and the result. Raises: PiBatchError when nothing could be run."""
     mask = around.masker(options.secrets)
-    settings = Settings(around)
+    is_trusting = all(task.spec.trust == "trusted" for task in plan.tasks)
+    settings = Settings(around, reads_file=is_trusting)
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
     models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"

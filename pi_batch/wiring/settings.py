@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pi_batch.engine.retry import RetryPolicy
-from pi_batch.load.config import environment_config, load_config
+from pi_batch.load.config import Config, environment_config, load_config
 from pi_batch.load.problems import Problems
 from pi_batch.prices import PriceTable, read_own_prices
 from pi_batch.wiring.surroundings import Surroundings
@@ -17,13 +17,16 @@ Value = TypeVar("Value")
 class Settings:
     """What environment and config file say, the environment first; None: neither says anything."""
 
-    def __init__(self, around: Surroundings) -> None:
-        """Raises: UsageError for a wrong value, a wrong key or an unreadable file."""
+    def __init__(self, around: Surroundings, *, reads_file: bool = True) -> None:
+        """Without `reads_file` the checkout's file says nothing: it may be hostile.
+
+        Raises: UsageError for a wrong value, a wrong key or an unreadable file.
+        """
         self._around = around
         problems = Problems()
         self._environment = environment_config(around.environ, problems)
         problems.raise_if_any()
-        self.file = load_config(around.cwd)
+        self.file = load_config(around.cwd) if reads_file else Config()
 
     @property
     def model(self) -> str | None:

@@ -15,7 +15,7 @@ from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.errors import LogWriteError
 from pi_batch.permissions import check_call
-from pi_batch.prompts import find_context_files, system_prompt
+from pi_batch.prompts import ContextFile, find_context_files, system_prompt, users_own_file
 from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
 from pi_batch.session_log import SessionLog
@@ -103,7 +103,11 @@ class TaskMaker:
     def _system_prompt(self, spec: TaskSpec, source: Path, workspace: str) -> str:
         home = self.around.home
         user_dir = home / ".pi" / "agent" if home else None
-        files = find_context_files(user_dir, source.resolve(), Path(workspace)) if spec.context_files else ()
+        files: tuple[ContextFile, ...] = ()
+        if spec.context_files and spec.trust == "untrusted":
+            files = users_own_file(user_dir)
+        elif spec.context_files:
+            files = find_context_files(user_dir, source.resolve(), Path(workspace))
         return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
 
 

@@ -26,7 +26,6 @@ WRONG = {
     "an answer in no format": ("exec hi --output-format yaml", "'yaml' is not one of"),
     "two owners of stdout": ("exec hi --events --output-format json", "both need stdout"),
     "several runs": ("report a b", "unexpected extra argument"),
-    "trust of later": ("run task.yaml --trust untrusted", "--trust untrusted: not available in this version"),
 }
 LATER = (
     "--shard=1/2",

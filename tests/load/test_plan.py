@@ -129,6 +129,7 @@ def test_every_setting_says_where_it_came_from(tmp_path: Path) -> None:
         "model": EffectiveValue("fake/model", "cli"),
         "sandbox": EffectiveValue("auto", "default"),
         "sandbox_required": EffectiveValue(False, "default"),
+        "trust": EffectiveValue("trusted", "default"),
         "isolation": EffectiveValue("copy", "spec"),
         "verify_in": EffectiveValue("clean", "default"),
         "attempts.verify": EffectiveValue(2, "spec"),

@@ -50,7 +50,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
         ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
         ("tools[]", ["read", "bash"], ["codemode"]),
-        ("trust", ["trusted"], ["untrusted"]),
         ("workspace.ref", [None], ["main"]),
         ("workspace.repo", [None], ["url"]),
     ],

@@ -125,3 +125,52 @@ def test_the_spec_that_runs_has_the_effective_values() -> None:
     assert (made.model, made.sandbox, made.budget.turns, made.verify_in) == ("fake/x", "auto", 2, "clean")
     assert made.tools == ("read",)
     assert task.spec.budget.turns == 9
+
+
+def test_distrust_takes_away_what_could_do_harm_and_asks_for_a_sandbox() -> None:
+    text = (
+        "trust: untrusted\ntools: [read, write, edit, bash, grep]\n"
+        "permissions: {network: true, env: [PATH, NPM_TOKEN], read: {deny: [x]}}"
+    )
+    task = loaded(text)
+    made = with_settings(task.spec, settings_of(task, CLI, ONE_JOB, sources()))
+    assert made.tools == ("read", "grep")
+    assert made.permissions.network is False
+    assert made.permissions.env == ("PATH",)
+    assert made.permissions.read.deny == ("x",)
+    assert made.workspace.setup_network is False
+    assert made.sandbox_required
+
+
+@pytest.mark.parametrize(
+    ("written", "given", "expected"),
+    [
+        ("trusted", None, "trusted"),
+        ("trusted", "untrusted", "untrusted"),
+        ("untrusted", "trusted", "untrusted"),
+    ],
+)
+def test_distrust_of_either_place_is_enough(written: str, given: str | None, expected: str) -> None:
+    task = loaded(f"trust: {written}")
+    assert settings_of(task, CLI, ONE_JOB, sources(trust=given))["trust"].value == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "flag", "variable", "expected"),
+    [
+        (False, False, None, (False, "spec")),
+        (False, True, None, (True, "cli")),
+        (True, False, None, (True, "spec")),
+        (False, False, "true", (True, "environment")),
+        (True, False, "false", (True, "spec")),
+    ],
+)
+def test_a_sandbox_that_anyone_requires_is_required(
+    written: bool, flag: bool, variable: str | None, expected: tuple[bool, str]
+) -> None:
+    environ = {} if variable is None else {"PI_BATCH_SANDBOX_REQUIRED": variable}
+    task = loaded(f"sandbox_required: {str(written).lower()}")
+    found = settings_of(task, CLI, ONE_JOB, sources(sandbox_required=flag, environ=environ))[
+        "sandbox_required"
+    ]
+    assert (found.value, found.source) == expected

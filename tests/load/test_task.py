@@ -517,7 +517,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("workspace: {repo: https://example.com/r.git}", "workspace.repo"),
         ("workspace: {ref: main}", "workspace.ref"),
         ("sandbox: docker", "sandbox"),
-        ("trust: untrusted", "trust"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:
