@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Where a machine sets it, the suite takes half as long again: each process compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types slow bench clean setup
+.PHONY: demo test check lint types slow nightly bench clean setup
 
 setup:
 	@sh scripts/setup.sh
@@ -29,6 +29,9 @@ types: setup
 
 slow: setup
 	@$(PYTHON) -m pytest -q -n auto -m "slow or fuzz or peer"
+
+nightly: setup
+	@PI_BATCH_FUZZ_S=600 $(PYTHON) -m pytest -q -m fuzz tests/codemode
 
 bench: setup
 	@$(PYTHON) -m scripts.bench
