@@ -30,6 +30,10 @@ SPECIAL: Final = frozenset(
 )
 """Attributes that the guard looks at twice; where attributes are read natively they are refused."""
 
+NATIVE: Final = frozenset({"parser"})
+"""Attributes through which library objects lead to a module where they are read natively, as patterns do:
+`PurePosixPath.parser` is `posixpath` from Python 3.13 on."""
+
 METHODS: Final = frozenset(
     f"__{name}__"
     for name in (

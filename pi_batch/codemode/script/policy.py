@@ -23,6 +23,7 @@ from pi_batch.codemode.script.names import (
     IMPORT,
     IMPORT_FROM,
     INSPECT,
+    NATIVE,
     SPECIAL,
     SUPER,
     WRITE,
@@ -342,7 +343,7 @@ class Policy(RestrictingNodeTransformer):
 
     @staticmethod
     def _native_attribute(node: ast.AST, name: str) -> None:
-        if name.startswith("_") or name in SPECIAL or name in INSPECT:
+        if name.startswith("_") or name in SPECIAL | INSPECT | NATIVE:
             raise _refused(node, f"the attribute {name} is not available in patterns")
 
 
