@@ -110,6 +110,8 @@ class Ledger:
         self.cost_usd: float | None = 0.0
         """None once a request of unknown price was settled."""
         self.tool_calls = 0
+        self.has_refused_a_call = False
+        """True once a call found no room here or in the suite; from then on none will."""
         self._known_cost_usd = 0.0
         self._tokens = 0
         self._held_turns = 0
@@ -201,6 +203,7 @@ class Ledger:
         """Count one call before it runs. Raises: BudgetExhausted; then it must not run."""
         for ledger in self._chain():
             if ledger.limit.tool_calls is not None and ledger.tool_calls >= ledger.limit.tool_calls:
+                self.has_refused_a_call = True
                 raise ledger._exhausted("tool_calls", ledger.limit.tool_calls)
         for ledger in self._chain():
             ledger.tool_calls += 1

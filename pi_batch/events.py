@@ -154,6 +154,10 @@ class ToolExecutionEnd:
     duration_s: float = 0.0
     denial: PermissionDenial | None = None
     parent_tool_call_id: str | None = None
+    result_bytes: int = 0
+    """What the result takes in a history; an inner call's never gets there."""
+    layers: tuple[str, ...] = ()
+    """What held the code that the call ran, besides the task's sandbox: codemode's scripts."""
     type: Literal["tool_execution_end"] = "tool_execution_end"
 
 

@@ -219,6 +219,8 @@ class ToolOutput:
     error_kind: ToolErrorKind | None = None
     value: Any = None
     """The structured result that codemode hands to a script; None: the text."""
+    layers: tuple[str, ...] = ()
+    """What held the code that the call ran, besides the task's sandbox; for the report."""
 
 
 class OutputFile(Protocol):
@@ -247,6 +249,8 @@ class ToolContext(Protocol):
     """The allow-listed environment for children."""
     scratch: str
     """A private directory of the task, outside the workspace, inside the sandbox."""
+    is_inner: bool
+    """True when a script asked: what a model could not read is no reason to give less then."""
 
     @property
     def seconds_left(self) -> float:
@@ -279,6 +283,8 @@ class Tool(Protocol):
     name: str
     description: str
     is_read_only: bool
+    returns: str
+    """What a script gets, as a Python annotation; behind a `#` what is in it."""
 
     @property
     def arguments(self) -> type[BaseModel]:

@@ -121,10 +121,15 @@ class BudgetReport:
 
 @dataclass(frozen=True, slots=True)
 class CodemodeCounts:
-    """Scripts run and the calls they made."""
+    """Scripts run, and what became of the calls they made."""
 
     scripts: int = 0
     calls: int = 0
+    """Inner calls that were carried out."""
+    bytes_saved: int = 0
+    """What the inner calls' results would have put into the history, less what the scripts' own did."""
+    layers: tuple[str, ...] = ()
+    """What held the scripts, by the names of docs/codemode.md; empty when none ran."""
 
 
 @dataclass(frozen=True, slots=True)

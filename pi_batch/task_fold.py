@@ -36,11 +36,11 @@ from pi_batch.outcome import Evidence, judge
 from pi_batch.results import (
     BudgetAmounts,
     BudgetReport,
-    CodemodeCounts,
     PermissionDenial,
     PlannedResult,
     RunResult,
 )
+from pi_batch.script_fold import ScriptFold
 
 TaskEvent = (
     TaskStart
@@ -94,7 +94,7 @@ class TaskFold:
         self._cost_usd: float | None = 0.0
         self._models: dict[str, None] = {}
         self._calls: Counter[str] = Counter()
-        self._inner_calls = 0
+        self._scripts = ScriptFold()
         self._denials: list[PermissionDenial] = []
         self._warnings: list[str] = []
 
@@ -172,7 +172,7 @@ class TaskFold:
             attempts=max(self._checks.judged_attempts(), min(self._agent_attempt, 1)),
             num_turns=self._turns,
             tool_calls=dict(sorted(self._calls.items())),
-            codemode=CodemodeCounts(scripts=self._calls["codemode"], calls=self._inner_calls),
+            codemode=self._scripts.counts(),
             usage=self._usage,
             total_cost_usd=self._cost_usd,
             budget=BudgetReport(limit=start.budget if start else BudgetAmounts(), used=self._used),
@@ -231,10 +231,9 @@ class TaskFold:
             self._denials.append(replace(event.denial, input=_shortened(event.denial.input)))
         if event.error_kind in NOT_CARRIED_OUT:
             return
+        self._scripts.feed(event)
         if event.parent_tool_call_id is None:
             self._calls[event.tool] += 1
-        else:
-            self._inner_calls += 1
 
 
 def seconds_between(first: str, last: str) -> float:

@@ -196,14 +196,13 @@ class Agent:
             return AgentOutcome(stop, self._answer)
         if reply.stop_reason == "length":
             return None
-        is_circle = is_over = False
+        is_circle = False
         async with aclosing(run_in_order(self._door, reply.tool_calls)) as results:
             async for call, result in results:
                 repeat = self._repeats.see(call, result)
                 is_circle = is_circle or repeat.action == "stop"
-                is_over = is_over or result.error_kind == "not_run"
                 self._add(with_note(result, warning(call.name)) if repeat.action == "warn" else result)
-        if is_over:  # the door refuses a call of a whole reply for this limit alone
+        if self._ledger.has_refused_a_call:  # one of this reply, or of a script in it
             return AgentOutcome("max_tool_calls", self._answer)
         if is_circle:
             return AgentOutcome("repeated_calls", self._answer)

@@ -59,6 +59,10 @@ class Door:
     mask: Mask
     emit: Emit
     clock: Clock
+    script_tool: str = ""
+    """The tool that runs scripts; no script may call it."""
+    script_only: frozenset[str] = frozenset()
+    """Tools that only scripts may call: the model was not told of them."""
     locks: dict[str, asyncio.Lock] = field(default_factory=dict)
     """One per real path that is written."""
     outputs: Counter[str] = field(default_factory=Counter)
@@ -69,20 +73,24 @@ class Door:
         started_s = self.clock.monotonic()
         arguments = self.mask.mask_json(dict(call.arguments or {}))
         self.emit(ToolExecutionStart(call.id, call.name, arguments, parent_id))
-        denial: PermissionDenial | None = None
-        is_error, error_kind = True, None
+        end = ToolExecutionEnd(call.id, call.name, is_error=True, parent_tool_call_id=parent_id)
         try:
-            output = await self._admit_and_run(call, parent_id)
-            is_error, error_kind = output.is_error, output.error_kind
-        except _Denied as refused:
-            denial = PermissionDenial(call.name, call.id, arguments, refused.rule)
-            output, error_kind = _error(str(refused), "denied"), "denied"
-        except ToolError as error:
-            output, error_kind = _error(str(error), error.error_kind), error.error_kind
+            output, rule = await self._outcome(call, parent_id)
+            result = self._result(call, output)
+            end = replace(
+                end,
+                is_error=output.is_error,
+                error_kind=output.error_kind,
+                denial=None if rule is None else PermissionDenial(call.name, call.id, arguments, rule),
+                result_bytes=_size(result),
+                layers=output.layers,
+            )
+        except asyncio.CancelledError:
+            end = replace(end, error_kind="failed")
+            raise
         finally:  # cancelled, or a defect of ours: the start still has its end
-            spent_s = round(self.clock.monotonic() - started_s, 3)
-            self.emit(ToolExecutionEnd(call.id, call.name, is_error, error_kind, spent_s, denial, parent_id))
-        return self._result(call, output), output.value
+            self.emit(replace(end, duration_s=round(self.clock.monotonic() - started_s, 3)))
+        return result, self.mask.mask_json(output.value)
 
     def refuse(self, call: ToolCall, reason: str) -> ToolResultMessage:
         """The error result of a call that is not carried out."""
@@ -90,8 +98,17 @@ class Door:
         self.emit(ToolExecutionEnd(call.id, call.name, is_error=True, error_kind="not_run"))
         return self._result(call, _error(reason, "not_run"))
 
+    async def _outcome(self, call: ToolCall, parent_id: str | None) -> tuple[ToolOutput, str | None]:
+        """What came of a call, refusals included, with the rule of one that was denied."""
+        try:
+            return await self._admit_and_run(call, parent_id), None
+        except _Denied as refused:
+            return _error(str(refused), "denied"), refused.rule
+        except ToolError as error:
+            return _error(str(error), error.error_kind), None
+
     async def _admit_and_run(self, call: ToolCall, parent_id: str | None) -> ToolOutput:
-        tool = self._tool(call)
+        tool = self._tool(call, is_inner=parent_id is not None)
         arguments = self.parse(tool, _arguments(call))
         context = CallContext(self, call.id, parent_id)
         paths = [await context.resolve(path, for_writing=True) for path in tool.written_paths(arguments)]
@@ -103,13 +120,17 @@ class Door:
         async with self._queue(paths):
             return await self._run(tool, arguments, context)
 
-    def _tool(self, call: ToolCall) -> Tool:
-        tool = self.tools.get(call.name)
+    def _tool(self, call: ToolCall, *, is_inner: bool) -> Tool:
+        hidden = {self.script_tool} if is_inner else self.script_only
+        offered = {name: tool for name, tool in self.tools.items() if name not in hidden}
+        tool = offered.get(call.name)
         if tool is not None:
             return tool
-        near = difflib.get_close_matches(call.name, self.tools, n=1)
+        near = difflib.get_close_matches(call.name, offered, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
-        names = ", ".join(self.tools)
+        names = ", ".join(offered)
+        if call.name in hidden and not is_inner:
+            hint = f" It is called by scripts only: `await tools.{call.name}(...)` in {self.script_tool}."
         raise ToolError(
             f"Unknown tool {call.name[:64]!r}.{hint} The tools are: {names}.", error_kind="unknown_tool"
         )
@@ -186,8 +207,8 @@ class CallContext:
         self.env = door.env
         self.scratch = door.scratch
         self.call_id = call_id
+        self.is_inner = parent_id is not None
         self._door = door
-        self._parent_id = parent_id
         self._count = 0
 
     @property
@@ -241,6 +262,14 @@ class _Denied(Exception):
 def with_note(result: ToolResultMessage, note: str) -> ToolResultMessage:
     """The result with a line for the model at its end."""
     return replace(result, content=(*result.content, TextBlock(note)))
+
+
+def _size(result: ToolResultMessage) -> int:
+    """What a result's blocks take in a history, in bytes."""
+    return sum(
+        len(block.text.encode()) if isinstance(block, TextBlock) else len(block.data)
+        for block in result.content
+    )
 
 
 def _error(text: str, kind: ToolErrorKind) -> ToolOutput:

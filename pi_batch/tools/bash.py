@@ -58,6 +58,7 @@ class Bash:
     )
     arguments = BashArguments
     is_read_only = False
+    returns = "dict  # output: str, exit_code: int | None, truncated: bool, full_output_path: str | None"
 
     def __init__(self) -> None:
         self._shells: dict[str, Shell] = {}

@@ -49,6 +49,7 @@ class Edit:
     )
     arguments = EditArguments
     is_read_only = False
+    returns = "str"
 
     def written_paths(self, arguments: EditArguments) -> tuple[str, ...]:
         """The file."""

@@ -11,7 +11,7 @@ from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
 from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, ToolArguments
 from pi_batch.tools.paths import printable
-from pi_batch.tools.search import MAX_LIMIT, search
+from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.wording import with_notes
 
 DEFAULT_LIMIT = 1000
@@ -25,10 +25,10 @@ class FindArguments(ToolArguments):
         description="Glob: *.py looks at names, src/**/*.ts (with a slash) at paths; {a,b} and [abc] work.",
     )
     path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to search.")
-    limit: Limit = Field(
-        default=DEFAULT_LIMIT,
+    limit: Limit | None = Field(
+        default=None,
         validation_alias=AliasChoices("limit", "max_results"),
-        description="Most files to give.",
+        description=f"Most files to give. Left out: {DEFAULT_LIMIT}.",
     )
 
 
@@ -45,6 +45,7 @@ class Find:
     )
     arguments = FindArguments
     is_read_only = True
+    returns = "list[str]"
 
     def __init__(self, rules: PathRules | None = None) -> None:
         self._rules = rules or PathRules()
@@ -57,7 +58,7 @@ class Find:
         """Search. Nothing found is no error. Raises: ToolError saying what is wrong with the path."""
         if not arguments.pattern:
             raise ToolError("pattern: is empty. Give a glob, for example *.py or src/**.")
-        limit = min(arguments.limit, MAX_LIMIT)
+        limit = limit_of(arguments.limit, context, DEFAULT_LIMIT)
         found = await search(
             context, arguments.path, "find", self._rules, {"pattern": arguments.pattern, "limit": limit}
         )
@@ -65,6 +66,7 @@ class Find:
         directories = [printable(record["directory"]) for record in found.records if "directory" in record]
         notes = list(found.notes)
         if found.is_more:
+            refuse_cut(context, arguments.limit, "files")
             notes.insert(0, f"{limit} files limit reached. Narrow the search, or use limit={limit * 2}")
         if directories and not paths:
             notes.insert(0, f"Directories that match: {', '.join(f'{name}/' for name in directories)}")

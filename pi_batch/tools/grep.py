@@ -14,7 +14,7 @@ from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
 from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, ToolArguments
 from pi_batch.tools.paths import printable
-from pi_batch.tools.search import MAX_LIMIT, search
+from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.search_lines import MAX_LINE_CHARS
 from pi_batch.tools.wording import with_notes
 
@@ -52,10 +52,10 @@ class GrepArguments(ToolArguments):
         validation_alias=AliasChoices("context", "context_lines", "-C"),
         description="Lines to show before and after each match.",
     )
-    limit: Limit = Field(
-        default=DEFAULT_LIMIT,
+    limit: Limit | None = Field(
+        default=None,
         validation_alias=AliasChoices("limit", "max_results", "head_limit"),
-        description="Most matches to give.",
+        description=f"Most matches to give. Left out: {DEFAULT_LIMIT}.",
     )
 
 
@@ -74,6 +74,7 @@ class Grep:
     )
     arguments = GrepArguments
     is_read_only = True
+    returns = "list[dict]  # path: str, line: int, text: str"
 
     def __init__(self, rules: PathRules | None = None) -> None:
         self._rules = rules or PathRules()
@@ -86,7 +87,7 @@ class Grep:
         """Search. No match is no error. Raises: ToolError quoting what is wrong with the pattern or path."""
         if not arguments.pattern:
             raise ToolError("pattern: is empty, and would match every line. Give what to look for.")
-        limit = min(arguments.limit, MAX_LIMIT)
+        limit = limit_of(arguments.limit, context, DEFAULT_LIMIT)
         found = await search(
             context,
             arguments.path,
@@ -104,6 +105,7 @@ class Grep:
         matches = [_match(record) for record in found.records if record["is_match"]]
         notes = list(found.notes)
         if found.is_more:
+            refuse_cut(context, arguments.limit, "matches")
             notes.insert(0, f"{limit} matches limit reached. Narrow the search, or use limit={limit * 2}")
         if not matches:
             return ToolOutput((TextBlock(with_notes("No matches found", notes)),), value=[])

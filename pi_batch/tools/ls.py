@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from posixpath import dirname
 
@@ -28,10 +29,10 @@ class LsArguments(ToolArguments):
     """What ls takes."""
 
     path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to list.")
-    limit: Limit = Field(
-        default=DEFAULT_LIMIT,
+    limit: Limit | None = Field(
+        default=None,
         validation_alias=AliasChoices("limit", "max_entries"),
-        description="Most entries to give.",
+        description=f"Most entries to give. Left out: {DEFAULT_LIMIT}.",
     )
 
 
@@ -48,6 +49,7 @@ class Ls:
     )
     arguments = LsArguments
     is_read_only = True
+    returns = "list[str]"
 
     def __init__(self, rules: PathRules | None = None) -> None:
         self._rules = rules or PathRules()
@@ -65,12 +67,14 @@ class Ls:
         entries, ignored = _split(entries, files, directory)
         allowed = [entry for entry in entries if not self._is_hidden(context, directory, entry)]
         allowed.sort(key=lambda entry: (entry.name.casefold(), entry.name))
+        asked = sys.maxsize if context.is_inner else DEFAULT_LIMIT
+        limit = arguments.limit or asked
         lines, names = [], []
-        for entry in allowed[: arguments.limit]:
+        for entry in allowed[:limit]:
             line, name = await _described(context, directory, entry)
             lines.append(line)
             names.append(name)
-        notes = _notes(arguments.limit, len(allowed), len(entries) - len(allowed), ignored)
+        notes = _notes(limit, len(allowed), len(entries) - len(allowed), ignored)
         if not lines:
             lines = [f"{shown_path(context, directory)}: {'nothing to show' if notes else 'empty directory'}"]
         shown = truncate_head("\n".join(lines), len(lines))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import codecs
 import shlex
+from dataclasses import replace
 
 from pydantic import AliasChoices, Field
 
@@ -17,7 +18,15 @@ from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, LineNumber, ToolArgu
 from pi_batch.tools.images import image_facts, image_mime_type
 from pi_batch.tools.paths import RegularFile, regular_file, said_of, variant, workspace_path
 from pi_batch.tools.read_notes import text_output
-from pi_batch.tools.read_text import CHUNK_BYTES, MAX_BYTES, MAX_LINES, read_window
+from pi_batch.tools.read_text import (
+    CHUNK_BYTES,
+    MAX_BYTES,
+    MAX_LINES,
+    MAX_WHOLE_BYTES,
+    Fetch,
+    read_window,
+    whole_text,
+)
 from pi_batch.tools.wording import size_of
 
 SNIFF_BYTES = 8192
@@ -77,6 +86,7 @@ class Read:
     )
     arguments = ReadArguments
     is_read_only = True
+    returns = "str"
 
     def __init__(self, rules: PathRules | None = None) -> None:
         self._rules = rules or PathRules()
@@ -124,7 +134,8 @@ async def _text(
     if skipped and len(head) == CHUNK_BYTES:
         head += await fetch(CHUNK_BYTES - skipped, skipped)
     window = await read_window(fetch, head[skipped:], arguments.offset or 1, arguments.limit)
-    return text_output(file, window, skipped)
+    output = text_output(file, window, skipped)
+    return await _for_script(context, file, fetch, arguments, output)
 
 
 async def _wide_text(
@@ -143,7 +154,23 @@ async def _wide_text(
         return body[position : position + length]
 
     window = await read_window(fetch, body[:CHUNK_BYTES], arguments.offset or 1, arguments.limit)
-    return text_output(file, window, None, f"The file is {codec[:-3].upper()}; an edit keeps that")
+    output = text_output(file, window, None, f"The file is {codec[:-3].upper()}; an edit keeps that")
+    return await _for_script(context, file, fetch, arguments, output)
+
+
+async def _for_script(
+    context: ToolContext, file: RegularFile, fetch: Fetch, arguments: ReadArguments, output: ToolOutput
+) -> ToolOutput:
+    """The output with all that was asked for as its value, where a model gets less. Raises: ToolError."""
+    if not context.is_inner or output.value is not None:
+        return output
+    text = await whole_text(fetch, arguments.offset or 1, arguments.limit)
+    if text is None:
+        raise ToolError(
+            f"{file.shown}: {size_of(file.stat.size_bytes)}, and a script gets at most "
+            f"{size_of(MAX_WHOLE_BYTES)} a call. Read parts with offset and limit, or use grep."
+        )
+    return replace(output, value=text)
 
 
 async def _image(context: ToolContext, file: RegularFile, head: bytes) -> ToolOutput:
@@ -167,7 +194,8 @@ async def _image(context: ToolContext, file: RegularFile, head: bytes) -> ToolOu
         )
     text = f"Read image file [{facts.mime_type}], {facts.width_px}x{facts.height_px} pixels, {size_of(size)}."
     block = ImageBlock(base64.b64encode(data).decode("ascii"), facts.mime_type)
-    return ToolOutput((TextBlock(text), block))
+    value = {"type": "image", "data": block.data, "mimeType": block.mime_type}
+    return ToolOutput((TextBlock(text), block), value=value)
 
 
 def _refuse_binary(file: RegularFile, head: bytes) -> None:

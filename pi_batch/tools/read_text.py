@@ -13,6 +13,8 @@ from typing import Literal
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
+MAX_WHOLE_BYTES = 8 * 1024 * 1024
+"""The most that a script gets at a time."""
 CHUNK_BYTES = 1024 * 1024
 COUNT_BYTES = 16 * 1024 * 1024
 """How far behind the window lines are still counted for the total."""
@@ -57,7 +59,7 @@ async def read_window(fetch: Fetch, head: bytes, offset: int, limit: int | None)
     head: the first CHUNK_BYTES of the file, fetched already; fewer when the file is shorter.
     """
     fetch = _from_head(fetch, head)
-    position, lines_before = await _line_start(fetch, offset)
+    position, lines_before = await line_start(fetch, offset)
     raw = await fetch(position, MAX_BYTES + 1)
     if not raw:
         return Window("", offset, offset - 1, lines_before, "end", 0, position)
@@ -90,7 +92,19 @@ def _from_head(fetch: Fetch, head: bytes) -> Fetch:
     return fetch_rest
 
 
-async def _line_start(fetch: Fetch, line: int) -> tuple[int, int]:
+async def whole_text(fetch: Fetch, offset: int, limit: int | None) -> str | None:
+    """Lines from `offset` on as a program takes them, all or `limit`; None beyond MAX_WHOLE_BYTES."""
+    position, _ = await line_start(fetch, offset)
+    raw = await fetch(position, MAX_WHOLE_BYTES + 1)
+    if limit is not None:
+        rest = raw.split(b"\n", limit)
+        raw = raw[: len(raw) - len(rest[-1])] if len(rest) > limit else raw
+    if len(raw) > MAX_WHOLE_BYTES:
+        return None
+    return raw.decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+async def line_start(fetch: Fetch, line: int) -> tuple[int, int]:
     """Where a line starts and how many lines are before; the file's end and its lines when it is shorter."""
     position, before = 0, 0
     while before < line - 1:

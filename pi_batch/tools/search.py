@@ -21,6 +21,8 @@ MAX_FILE_BYTES = 100 * 1024 * 1024
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 MAX_LIMIT = 10_000
 """What a caller's limit is brought down to."""
+SCRIPT_LIMIT = MAX_LIMIT
+"""What a script gets that names no limit; a model reads the first few, a program goes through all."""
 MAX_REQUEST_CHARS = 100_000
 """One argument of a process holds 128 KB on Linux."""
 
@@ -76,6 +78,19 @@ async def search(
     if len(text) > MAX_REQUEST_CHARS:
         raise ToolError(f"pattern: {count_of(len(text), 'character')}, too long. Search for a part of it.")
     return _found(mode, await _output(context, mode, text))
+
+
+def limit_of(asked: int | None, context: ToolContext, default: int) -> int:
+    """How much to give: what was asked for, else a model's default, or all that a script can have."""
+    if asked is None:
+        return SCRIPT_LIMIT if context.is_inner else default
+    return min(asked, MAX_LIMIT)
+
+
+def refuse_cut(context: ToolContext, asked: int | None, what: str) -> None:
+    """A script that asked for all must not take a part for it. Raises: ToolError."""
+    if context.is_inner and asked is None:
+        raise ToolError(f"More than {SCRIPT_LIMIT:,} {what}. Narrow the search, or give a limit.")
 
 
 async def _output(context: ToolContext, mode: str, request: str) -> bytes:

@@ -24,6 +24,7 @@ class Think:
     description = "Write down reasoning before a hard step. Runs nothing and changes nothing."
     arguments = ThinkArguments
     is_read_only = True
+    returns = "str"
 
     def written_paths(self, arguments: ThinkArguments) -> tuple[str, ...]:
         """Nothing is written."""

@@ -38,6 +38,7 @@ class Write:
     )
     arguments = WriteArguments
     is_read_only = False
+    returns = "str"
 
     def written_paths(self, arguments: WriteArguments) -> tuple[str, ...]:
         """The file."""

@@ -96,6 +96,7 @@ class FakeTool:
     name: str
     action: Callable[[Arguments, ToolContext], Any]
     is_read_only: bool = True
+    returns: str = "str"
     description: str = "A tool."
     arguments: type[BaseModel] = Arguments
 

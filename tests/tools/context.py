@@ -43,6 +43,7 @@ class FakeContext:
     env: Mapping[str, str] = field(default_factory=lambda: {"PATH": PATH, "LANG": "C.UTF-8"})
     call_id: str = "call_1"
     seconds_left: float = math.inf
+    is_inner: bool = False
     updates: list[str] = field(default_factory=list)
     outputs: list[MemoryOutput] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)

@@ -58,6 +58,7 @@ class Sample:
     description = "A sample."
     arguments = Arguments
     is_read_only = True
+    returns = "str"
 
     def written_paths(self, arguments: Any) -> tuple[str, ...]:
         return ()
