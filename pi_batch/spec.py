@@ -24,6 +24,7 @@ Trust = Literal["trusted", "untrusted"]
 ALL_TOOLS: tuple[ToolName, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode")
 CHANGING_TOOLS: tuple[ToolName, ...] = ("write", "edit", "bash")
 """What a task with `trust: untrusted` does not get."""
+CodemodeMode = Literal["on", "only", "off"]
 DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
 
@@ -217,8 +218,8 @@ class TaskSpec(SpecModel):
     """Globs of paths that are judged as they were at the start."""
     output: OutputSpec = OutputSpec()
     """What the agent must leave besides a patch."""
-    codemode: Literal["on", "only", "off"] | None = None
-    """One script instead of many calls."""
+    codemode: CodemodeMode | None = None
+    """Scripts that call tools: on beside direct calls, only instead of them, or off."""
     fallback: tuple[str, ...] = ()
     """Models to go on with when the first one is not to be had."""
     skills: tuple[str, ...] = ()

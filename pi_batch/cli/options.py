@@ -46,6 +46,11 @@ LIMITS = (
         is_flag=True,
         help="Refuse to run without a sandbox. Default: run, and warn.",
     ),
+    click.option(
+        "--codemode",
+        metavar="MODE",
+        help="Scripts that call tools: on, only or off. Default: the spec's, then on.",
+    ),
 )
 """How far a task may go."""
 

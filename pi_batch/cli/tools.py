@@ -13,9 +13,9 @@ import click
 )
 def command(as_json: bool) -> int:
     """List the tools that a model gets."""
-    from pi_batch.wiring.tools import all_declarations
+    from pi_batch.wiring.tools import all_tools
 
-    declarations = all_declarations()
+    declarations, functions = all_tools()
     if as_json:
         rows = [
             {"name": d.name, "description": d.description, "parameters": d.parameters} for d in declarations
@@ -30,4 +30,7 @@ def command(as_json: bool) -> int:
         )
         summary = declaration.description.split("\n")[0].split(". ")[0].rstrip(".")
         click.echo(f"{declaration.name:<{width}}  ({arguments})  {summary}")
+    click.echo("\nIn a codemode script:")
+    for function in functions:
+        click.echo(f"  await tools.{function.signature}")
     return 0

@@ -33,6 +33,7 @@ from pi_batch.messages import ToolDeclaration
 from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, Tool, Workspace
 from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
+from pi_batch.script_fold import SCRIPT_TOOL
 from pi_batch.session_log import SessionLog
 from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
@@ -53,6 +54,8 @@ class TaskParts:
     """Tells a recording where the workspace is now."""
     tools: Mapping[str, Tool]
     declarations: tuple[ToolDeclaration, ...]
+    script_only: frozenset[str]
+    """Tools that are not declared, for scripts alone."""
     parse: Callable[[Tool, Mapping[str, Any]], Any]
     make_rules: Callable[[str], Rules]
     """The permissions, for a workspace path."""
@@ -240,6 +243,8 @@ class _TaskRun:
         door = Door(
             tools=parts.tools,
             parse=parts.parse,
+            script_tool=SCRIPT_TOOL,
+            script_only=parts.script_only,
             rules=parts.make_rules(parts.workspace.path),
             sandbox=self._sandbox,
             workspace=parts.workspace.path,

@@ -17,7 +17,7 @@ from pi_batch.load.problems import Problems
 from pi_batch.load.rules import NOT_AVAILABLE, RESERVED, model_name
 from pi_batch.load.scalars import as_integer, as_number
 from pi_batch.load.yaml import read_file
-from pi_batch.spec import SandboxName
+from pi_batch.spec import CodemodeMode, SandboxName
 from pi_batch.wording import listed, nearest, printable, quoted
 
 CONFIG_FILE: Final = ".pi-batch.toml"
@@ -32,6 +32,8 @@ class Config:
     sandbox: str | None = None
     sandbox_required: bool | None = None
     """Refuse to run without a sandbox."""
+    codemode: str | None = None
+    """on, only or off, for specs that do not say."""
     output: str | None = None
     """Where run directories go; absolute when it comes from a file."""
     jobs: int | None = None
@@ -57,6 +59,12 @@ def sandbox_name(name: str) -> str | None:
     if name not in names:
         return f"got {quoted(name)}, need one of {listed(names)}{nearest(name, names)}"
     return NOT_AVAILABLE if RESERVED.get("sandbox", lambda _: False)(name) else None
+
+
+def codemode_name(name: str) -> str | None:
+    """What is wrong with a way to use codemode."""
+    names = get_args(CodemodeMode)
+    return None if name in names else f"got {quoted(name)}, need one of {listed(names)}"
 
 
 def _text(value: Any, complain: Callable[[str], str | None] = lambda _: None) -> str | None:
@@ -88,6 +96,7 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "model": lambda value: _text(value, model_name),
     "sandbox": lambda value: _text(value, sandbox_name),
     "sandbox_required": _truth,
+    "codemode": lambda value: _text(value, codemode_name),
     "output": _text,
     "jobs": lambda value: _number(value, least=1),
     "idle_timeout_s": lambda value: _number(value, above=0),

@@ -29,6 +29,7 @@ class PlanOptions:
     sandbox: str | None = None
     sandbox_required: bool = False
     trust: str | None = None
+    codemode: str | None = None
     jobs: int | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     """Only PI_BATCH_* are looked at."""

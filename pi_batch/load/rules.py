@@ -15,18 +15,13 @@ from pi_batch.wording import quoted
 
 NOT_AVAILABLE = "not available in this version"
 
-UNAVAILABLE_TOOLS: Final = frozenset({"codemode"})
-"""Left out of the tools that a task gets by default; an error where they are asked for by name."""
-
 RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "codemode": lambda mode: mode in ("on", "only"),
     "fallback": bool,
     "follow_ups": bool,
     "mcp": bool,
     "only_if": lambda condition: condition is not None,
     "sandbox": lambda name: name in ("docker", "podman"),
     "skills": bool,
-    "tools[]": lambda name: name in UNAVAILABLE_TOOLS,
     "workspace.ref": lambda ref: ref is not None,
     "workspace.repo": lambda repo: repo is not None,
 }

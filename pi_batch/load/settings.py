@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pi_batch.load.config import Config, environment_config, sandbox_name
+from pi_batch.load.config import Config, codemode_name, environment_config, sandbox_name
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems
-from pi_batch.load.rules import UNAVAILABLE_TOOLS, model_name
+from pi_batch.load.rules import model_name
 from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask
 from pi_batch.results import EffectiveValue
 from pi_batch.spec import CHANGING_TOOLS, DEFAULT_ENV, BudgetSpec, TaskSpec
 
 DEFAULT_JOBS: Final = 1
+SCRIPT_TOOL: Final = "codemode"
 _BUDGET_OPTIONS: Final = {
     "turns": "max_turns",
     "tokens": "max_tokens",
@@ -47,6 +48,8 @@ def read_sources(options: PlanOptions, problems: Problems) -> Sources:
         _note(f"-m {name}", model_name(name), problems)
     if options.sandbox is not None:
         _note("--sandbox", sandbox_name(options.sandbox), problems)
+    if options.codemode is not None:
+        _note("--codemode", codemode_name(options.codemode), problems)
     for option in ("repeat", "jobs", "max_turns", "max_tokens"):
         _note_bound(f"--{option.replace('_', '-')}", getattr(options, option), 1, problems)
     _note_bound("--max-cost-usd", options.max_cost_usd, 0, problems)
@@ -89,6 +92,7 @@ def settings_of(
         "sandbox": _sandbox(task, sources),
         "sandbox_required": _sandbox_required(task, sources),
         "trust": _trust(task, sources),
+        "codemode": _codemode(task, sources),
         "isolation": isolation,
         "verify_in": _verify_in(task, isolation),
         "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
@@ -128,6 +132,31 @@ def _trust(task: LoadedTask, sources: Sources) -> EffectiveValue:
     return EffectiveValue(given, "cli") if given is not None and own.value == "trusted" else own
 
 
+def _codemode(task: LoadedTask, sources: Sources) -> EffectiveValue:
+    """How scripts are used. A list of tools is the spec's word, too: it has the tool, or it has not."""
+    if sources.options.codemode is not None:
+        return EffectiveValue(sources.options.codemode, "cli")
+    own = _written(task, task.spec.codemode, "codemode")
+    listed = task.origin("tools")
+    is_overruled = own.value == "off" and listed == "spec" and SCRIPT_TOOL in task.spec.tools
+    if own.value is not None and not is_overruled:
+        return own
+    if listed and SCRIPT_TOOL not in task.spec.tools:
+        return EffectiveValue("off", listed)
+    named = sources.named("codemode")
+    if listed and (named is None or named.value == "off"):
+        return EffectiveValue("on", listed)
+    return named or EffectiveValue("on", "default")
+
+
+def _tools(spec: TaskSpec, mode: str) -> tuple[str, ...]:
+    """What the agent may call, each once, with codemode or without."""
+    names = tuple(dict.fromkeys(spec.tools))
+    if mode == "off":
+        return tuple(name for name in names if name != SCRIPT_TOOL)
+    return names if SCRIPT_TOOL in names else (*names, SCRIPT_TOOL)
+
+
 def _verify_in(task: LoadedTask, isolation: EffectiveValue) -> EffectiveValue:
     if task.spec.verify_in:
         return _written(task, task.spec.verify_in, "verify_in")
@@ -155,7 +184,8 @@ def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> Tas
             "sandbox_required": settings["sandbox_required"].value,
             "verify_in": settings["verify_in"].value,
             "budget": BudgetSpec(**budget),
-            "tools": tuple(dict.fromkeys(tool for tool in spec.tools if tool not in UNAVAILABLE_TOOLS)),
+            "codemode": settings["codemode"].value,
+            "tools": _tools(spec, settings["codemode"].value),
         }
     )
     return distrusting(effective) if effective.trust == "untrusted" else effective

@@ -136,7 +136,19 @@ def _contradictions(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:
     system = task.at("system")
     if system and spec.system.append is not None and spec.system.replace is not None:
         yield system, where.down("system"), "append and replace exclude each other"
+    mode = task.at("codemode")
+    if mode and spec.codemode == "off" and "codemode" in spec.tools and _share_origin(task):
+        message = "got 'off', and tools has codemode; leave one of them out"
+        yield mode, where.down("codemode"), message
+    if mode and spec.codemode == "only" and set(spec.tools) <= {"codemode"}:
+        message = "got 'only', and tools has none that a script could call; name some"
+        yield mode, where.down("codemode"), message
     yield from _repeated_names(task)
+
+
+def _share_origin(task: LoadedTask) -> bool:
+    """Whether codemode and tools were written in one place; a task's own list overrules its suite."""
+    return task.origin("codemode") == task.origin("tools")
 
 
 def _repeated_names(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:

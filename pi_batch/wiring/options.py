@@ -22,6 +22,7 @@ class RunOptions:
     sandbox: str | None = None
     sandbox_required: bool = False
     trust: str | None = None
+    codemode: str | None = None
     jobs: int | None = None
     output: Path | None = None
     junit: Path | None = None

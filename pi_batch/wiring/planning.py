@@ -30,6 +30,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         sandbox=options.sandbox,
         sandbox_required=options.sandbox_required,
         trust=options.trust,
+        codemode=options.codemode,
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
         config=Config() if options.trust == "untrusted" else load_config(around.cwd),

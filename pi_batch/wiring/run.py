@@ -34,6 +34,7 @@ from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
 from pi_batch.wiring.run_dir import make_run_dir, temp_dir
 from pi_batch.wiring.sandboxing import SandboxChooser
+from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
 from pi_batch.wiring.tasks import TaskMaker
@@ -106,9 +107,20 @@ def run_plan(
         sinks = tuple(_sinks(run_dir, options, around, mask, is_stream=is_stream or options.events))
         is_watched = any(sink.takes_live_only for sink in sinks)
         chooser = SandboxChooser.of(around, run_dir)
-        warnings = asyncio.run(chooser.prepare(plan.tasks))
+        scripting = Scripting()
+        warnings = (*asyncio.run(chooser.prepare(plan.tasks)), *scripting.warnings(plan.tasks))
         maker = TaskMaker(
-            around, run_dir, private_dir, mask, clock, models, chooser, settings.retry, warn, is_watched
+            around=around,
+            run_dir=run_dir,
+            temp_dir=private_dir,
+            mask=mask,
+            clock=clock,
+            models=models,
+            sandboxes=chooser,
+            scripting=scripting,
+            retry=settings.retry,
+            warn=warn,
+            is_watched=is_watched,
         )
         reports = ReportWriter(run_dir, clock, extra=extra, root=around.cwd, mask=mask)
         parts = BatchParts(
@@ -122,10 +134,10 @@ def run_plan(
             warnings=warnings,
         )
         batch = Batch(parts)
-        return run_dir, masked(asyncio.run(_until_done(batch, models)), mask)
+        return run_dir, masked(asyncio.run(_until_done(batch, models, scripting)), mask)
 
 
-async def _until_done(batch: Batch, models: ModelPool) -> BatchResult:
+async def _until_done(batch: Batch, models: ModelPool, scripting: Scripting) -> BatchResult:
     """Run; the first signal cancels, a second one ends the process at once."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
@@ -143,6 +155,7 @@ async def _until_done(batch: Batch, models: ModelPool) -> BatchResult:
     try:
         return await batch.run()
     finally:
+        await scripting.close()
         await models.close()
         for number in SIGNAL_CODES:
             loop.remove_signal_handler(number)

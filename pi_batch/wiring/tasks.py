@@ -21,9 +21,10 @@ from pi_batch.redact import Masker
 from pi_batch.session_log import SessionLog
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
-from pi_batch.tools.declare import declaration, parse_arguments
+from pi_batch.tools.declare import parse_arguments
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
+from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
 
@@ -40,6 +41,7 @@ class TaskMaker:
     clock: Clock
     models: ModelPool
     sandboxes: SandboxChooser
+    scripting: Scripting
     retry: RetryPolicy
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
@@ -56,7 +58,7 @@ class TaskMaker:
         state_dir = self.temp_dir / f"{len(list(self.temp_dir.iterdir())):04d}"
         state_dir.mkdir()
         opened = self.models.open(planned, lambda text: self.warn(key, text))
-        tools = tools_of(spec)
+        tools = tools_of(spec, self.scripting.runner_for(planned))
         source = Path(planned.spec_dir) / spec.workspace.path
         return TaskParts(
             planned=planned,
@@ -70,8 +72,9 @@ class TaskMaker:
             make_sandbox=partial(self.sandboxes.make, spec, TaskDirs(state_dir, outputs)),
             port=opened.port,
             bind_workspace=opened.bind_workspace,
-            tools=tools,
-            declarations=tuple(declaration(tool) for tool in tools.values()),
+            tools=tools.by_name,
+            declarations=tools.declarations,
+            script_only=tools.script_only,
             parse=parse_arguments,
             make_rules=lambda workspace: PermissionRules(spec.permissions, workspace),
             mask=self.mask,

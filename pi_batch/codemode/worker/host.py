@@ -48,9 +48,13 @@ class Zygote:
         self.layers: tuple[str, ...] = ()
         """What holds the scripts, by the names of `lockdown`, as soon as it is known."""
 
-    async def start(self) -> None:
+    def warm(self) -> None:
         """Start the zygote, and leave it to become ready. Raises: SandboxError."""
         self._living()
+
+    async def start(self) -> None:
+        """The same."""
+        self.warm()
 
     async def ready(self) -> tuple[str, ...]:
         """Wait until a script can start at once; gives the layers.
