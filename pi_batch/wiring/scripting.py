@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # 15 ms of CPU, and two processes, only where a script may co
     from pi_batch.codemode.worker.host import Zygote
 
 AHEAD_S = 0.05
-"""How long a service may take to answer before the zygote is started, where nobody asked for codemode by name.
+"""How long a service may take before the zygote is started, where nobody asked for codemode by name.
 
 Every real one takes longer, and has a zygote ready for its first script; what answers at once (a fake) and
 sends no script pays nothing.
@@ -47,6 +47,11 @@ class Scripting:
     def layers(self) -> tuple[str, ...]:
         """What holds the scripts; empty until it is known."""
         return () if self._zygote is None else self._zygote.layers
+
+    @property
+    def is_started(self) -> bool:
+        """Whether there are processes for scripts."""
+        return self._zygote is not None
 
     def refusal(self, spec: TaskSpec) -> str:
         """Why a task's scripts cannot be run here; empty when they can."""

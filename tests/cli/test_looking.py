@@ -49,9 +49,11 @@ def test_plan_shows_what_run_would_do(desk: Desk) -> None:
 
 
 def test_tools_are_those_that_a_model_gets(desk: Desk) -> None:
-    names = ["read", "write", "edit", "bash", "grep", "find", "ls", "think"]
-    listed = desk.call("tools").out.rstrip("\n").split("\n")
-    assert [line.split()[0] for line in listed] == names
+    names = ["read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode"]
+    listed, scripts = desk.call("tools").out.rstrip("\n").split("\n\n")
+    assert [line.split()[0] for line in listed.split("\n")] == names
+    assert "  await tools.ls(path: str = '.', limit: int | None = None) -> list[str]" in scripts
+    assert "codemode(" not in scripts
     rows = json.loads(desk.call("tools", "--json").out)
     assert [row["name"] for row in rows] == names
     for row in rows:

@@ -94,6 +94,7 @@ class Lab:
             bind_workspace=lambda _path: None,
             tools=made,
             declarations=tuple(map(declaration, made.values())),
+            script_only=frozenset(),
             parse=parse_arguments,
             make_rules=lambda _workspace: AllowAll(),
             mask=mask,

@@ -368,3 +368,30 @@ def assert_paired(events: Sequence[Event]) -> None:
         starts = [e for e in events if isinstance(e, start)]
         ends = [e for e in events if isinstance(e, end)]
         assert len(starts) == len(ends), (start.__name__, len(starts), len(ends))
+
+
+async def test_a_script_that_uses_the_calls_up_ends_the_agent_however_it_took_it() -> None:
+    async def script(_arguments: Any, context: Any) -> str:
+        outputs = [await context.call_tool("echo", {"text": str(number)}) for number in range(3)]
+        return " ".join(str(output.error_kind) for output in outputs)
+
+    scripts = FakeTool("scripts", script)
+    talk = Talk(
+        calls(ToolCall("c1", "scripts", {})),
+        says("never"),
+        tools=(ECHO, scripts),
+        limit=BudgetAmounts(tool_calls=3),
+    )
+    assert (await talk.run()).stop == "max_tool_calls"
+    assert [result.text for result in talk.results()] == ["None None not_run"]
+
+
+async def test_inner_calls_are_no_repeats() -> None:
+    async def script(_arguments: Any, context: Any) -> str:
+        for _ in range(9):
+            await context.call_tool("echo", {"text": "same"})
+        return "done"
+
+    talk = Talk(calls(ToolCall("c1", "scripts", {})), says("done"), tools=(ECHO, FakeTool("scripts", script)))
+    assert (await talk.run()).stop == "completed"
+    assert [result.text for result in talk.results()] == ["done"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,72 @@ async def test_output_files_of_calls_that_share_an_id_are_different_ones() -> No
     for call_id in ("call_0", "call_0", "call/0", "call_1"):
         await run(fixture, call("loud", call_id))
     assert named == ["call_0-1.txt", "call_0-2.txt", "call_0-3.txt", "call_1-1.txt"]
+
+
+def outer_tool(name: str, **arguments: Any) -> FakeTool:
+    """A tool that makes one inner call and gives what came of it."""
+
+    async def outer(_arguments: Arguments, context: ToolContext) -> ToolOutput:
+        inner = await context.call_tool(name, arguments)
+        return ToolOutput(inner.content, {"value": inner.value}, error_kind=inner.error_kind)
+
+    return FakeTool("scripts", outer)
+
+
+async def test_a_script_cannot_start_a_script() -> None:
+    fixture = make_door(outer_tool("scripts"), ECHO)
+    door = replace(fixture.door, script_tool="scripts")
+    result, _value = await door.execute(call("scripts"))
+    assert result.text == "Unknown tool 'scripts'. The tools are: echo."
+    assert door.ledger.tool_calls == 1
+
+
+async def test_tools_that_only_scripts_may_call_are_not_called_directly() -> None:
+    fixture = make_door(outer_tool("echo", text="inner"), ECHO)
+    door = replace(fixture.door, script_tool="scripts", script_only=frozenset({"echo"}))
+    refused, _value = await door.execute(call("echo", text="direct"))
+    assert refused.error_kind == "unknown_tool"
+    assert "`await tools.echo(...)` in scripts" in refused.text
+    assert "The tools are: scripts." in refused.text
+    carried_out, _value = await door.execute(call("scripts"))
+    assert carried_out.text == "inner"
+
+
+async def test_tools_know_whether_a_script_asks() -> None:
+    asked: list[bool] = []
+    look = FakeTool("look", lambda _arguments, context: asked.append(context.is_inner))
+    fixture = make_door(outer_tool("look"), look)
+    await run(fixture, call("look"))
+    await run(fixture, call("scripts"))
+    assert asked == [False, True]
+
+
+async def test_secrets_are_masked_in_the_values_that_scripts_get() -> None:
+    secret = "hunter2-hunter2"
+    leak = FakeTool("leak", lambda _a, _c: ToolOutput((), value=[{"text": f"key={secret}"}]))
+    fixture = make_door(outer_tool("leak"), leak, secrets=[secret])
+    _result, value = await fixture.door.execute(call("leak"))
+    assert value == [{"text": "key=***"}]
+    outer, _value = await fixture.door.execute(call("scripts"))
+    assert outer.details["value"] == [{"text": "key=***"}]
+
+
+async def test_the_end_of_a_call_says_what_its_result_takes_and_what_held_it() -> None:
+    image = ImageBlock("QUJD", "image/png")
+    show = FakeTool("show", lambda _a, _c: ToolOutput((TextBlock("grün"), image), layers=("seccomp",)))
+    fixture = make_door(show)
+    await run(fixture, call("show"))
+    end = fixture.events[-1]
+    assert isinstance(end, ToolExecutionEnd)
+    assert (end.result_bytes, end.layers) == (5 + 4, ("seccomp",))
+
+
+async def test_a_call_that_is_cancelled_has_failed_in_the_stream() -> None:
+    fixture = make_door(FakeTool("wait", lambda _a, _c: asyncio.sleep(60)))
+    running = asyncio.create_task(fixture.door.execute(call("wait")))
+    await asyncio.sleep(0)
+    running.cancel()
+    await asyncio.wait([running])
+    end = fixture.events[-1]
+    assert isinstance(end, ToolExecutionEnd)
+    assert (end.is_error, end.error_kind) == (True, "failed")

@@ -130,6 +130,7 @@ def test_every_setting_says_where_it_came_from(tmp_path: Path) -> None:
         "sandbox": EffectiveValue("auto", "default"),
         "sandbox_required": EffectiveValue(False, "default"),
         "trust": EffectiveValue("trusted", "default"),
+        "codemode": EffectiveValue("on", "default"),
         "isolation": EffectiveValue("copy", "spec"),
         "verify_in": EffectiveValue("clean", "default"),
         "attempts.verify": EffectiveValue(2, "spec"),
@@ -323,7 +324,7 @@ def test_a_prompt_is_a_task_in_place(tmp_path: Path) -> None:
     )
     assert only.spec.verify_in == "workspace"
     assert only.spec.budget.turns == 3
-    assert "codemode" not in only.spec.tools
+    assert (only.spec.codemode, only.spec.tools[-1]) == ("on", "codemode")
     assert only.settings["budget.turns"] == EffectiveValue(3, "cli")
     assert (only.planned.spec, only.planned.suite) == ("exec", "exec")
 

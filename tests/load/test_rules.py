@@ -12,14 +12,13 @@ from pi_batch.load.rules import (
     NOT_AVAILABLE,
     RESERVED,
     RULES,
-    UNAVAILABLE_TOOLS,
     json_schema,
     model_name,
     not_blank,
     path_glob,
     task_id,
 )
-from pi_batch.spec import ALL_TOOLS, SpecModel, TaskSpec
+from pi_batch.spec import SpecModel, TaskSpec
 
 
 def fields(model: type[SpecModel], path: str = "") -> set[str]:
@@ -42,14 +41,12 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "free", "reserved"),
     [
-        ("codemode", ["off", None], ["on", "only"]),
         ("fallback", [()], [("a/b",)]),
         ("follow_ups", [()], [("x",)]),
         ("mcp", [{}], [{"a": 1}]),
         ("only_if", [None], ["x", False, {}]),
         ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
-        ("tools[]", ["read", "bash"], ["codemode"]),
         ("workspace.ref", [None], ["main"]),
         ("workspace.repo", [None], ["url"]),
     ],
@@ -62,10 +59,6 @@ def test_what_is_reserved_is_refused_and_nothing_else(key: str, free: list[Any],
 def test_every_reserved_key_has_a_case_above() -> None:
     mark = test_what_is_reserved_is_refused_and_nothing_else.pytestmark[0]
     assert {case[0] for case in mark.args[1]} == set(RESERVED)
-
-
-def test_tools_that_are_left_out_are_tools() -> None:
-    assert set(ALL_TOOLS) > UNAVAILABLE_TOOLS
 
 
 def test_hints_are_phrases() -> None:

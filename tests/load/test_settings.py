@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pi_batch.errors import SpecError
 from pi_batch.load.config import Config
 from pi_batch.load.nodes import Fields, Source
 from pi_batch.load.options import PlanOptions
@@ -174,3 +175,57 @@ def test_a_sandbox_that_anyone_requires_is_required(
         "sandbox_required"
     ]
     assert (found.value, found.source) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "defaults", "expected"),
+    [
+        ("", None, EffectiveValue("on", "default")),
+        ("codemode: only", None, EffectiveValue("only", "spec")),
+        ("", "codemode: off", EffectiveValue("off", "suite")),
+        ("tools: [read, codemode]", None, EffectiveValue("on", "spec")),
+        ("tools: [read]", None, EffectiveValue("off", "spec")),
+        ("tools: [read]\ncodemode: only", None, EffectiveValue("only", "spec")),
+        ("codemode: on", "tools: [read]", EffectiveValue("on", "spec")),
+        ("tools: [read, codemode]", "codemode: off", EffectiveValue("on", "spec")),
+        ("tools: [read]", "codemode: only", EffectiveValue("only", "suite")),
+    ],
+)
+def test_how_scripts_are_used(text: str, defaults: str | None, expected: EffectiveValue) -> None:
+    assert setting("codemode", text, defaults) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", EffectiveValue("only", "environment")),
+        ("codemode: off", EffectiveValue("off", "spec")),
+        ("tools: [read]", EffectiveValue("off", "spec")),
+        ("tools: [read, codemode]", EffectiveValue("only", "environment")),
+    ],
+)
+def test_the_environment_says_how_scripts_are_used_where_the_spec_leaves_it_open(
+    text: str, expected: EffectiveValue
+) -> None:
+    assert setting("codemode", text, environ={"PI_BATCH_CODEMODE": "only"}) == expected
+
+
+def test_a_spec_that_names_the_tool_keeps_it_whatever_the_environment_says() -> None:
+    off = {"PI_BATCH_CODEMODE": "off"}
+    assert setting("codemode", "tools: [codemode]", environ=off) == EffectiveValue("on", "spec")
+    assert setting("codemode", "", environ=off) == EffectiveValue("off", "environment")
+
+
+@pytest.mark.parametrize(("mode", "tools"), [("on", ("read", "codemode")), ("off", ("read",))])
+def test_the_command_line_overrules_the_spec(mode: str, tools: tuple[str, ...]) -> None:
+    for text in ("tools: [read]", "tools: [read, codemode]", "tools: [read, codemode]\ncodemode: only"):
+        task = loaded(text)
+        made = with_settings(task.spec, settings_of(task, CLI, ONE_JOB, sources(codemode=mode)))
+        assert (made.codemode, made.tools) == (mode, tools)
+
+
+def test_a_mode_that_is_none_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"--codemode: got 'yes', need one of on, only, off"):
+        sources(codemode="yes")
+    with pytest.raises(SpecError, match=r"PI_BATCH_CODEMODE: got 'yes'"):
+        sources(environ={"PI_BATCH_CODEMODE": "yes"})

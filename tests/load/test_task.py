@@ -503,9 +503,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "path"),
     [
-        ("codemode: on", "codemode"),
-        ("codemode: only", "codemode"),
-        ("tools: [read, codemode]", "tools[1]"),
         ("tools: [mcp__docs__search]", "tools[0]"),
         ("tools: [tool_search]", "tools[0]"),
         ("fallback: [openai/gpt-4.1]", "fallback"),
@@ -540,9 +537,8 @@ def test_reserved_fields_are_still_read_in_their_form(tmp_path: Path, field: str
     assert problem(tmp_path, f"prompt: x\n{field}\n") == f"a.yaml:2: {line}"
 
 
-def test_codemode_is_left_out_of_the_default_tools(tmp_path: Path) -> None:
-    assert "codemode" not in spec(tmp_path, "prompt: x\n").tools
-    assert "bash" in spec(tmp_path, "prompt: x\n").tools
+def test_codemode_is_one_of_the_default_tools(tmp_path: Path) -> None:
+    assert "codemode" in spec(tmp_path, "prompt: x\n").tools
 
 
 def test_a_tool_named_twice_is_one_tool(tmp_path: Path) -> None:
@@ -576,3 +572,28 @@ def test_a_list_is_no_task(tmp_path: Path) -> None:
     line = problem(tmp_path, "- prompt: x\n")
     assert line == "a.yaml:1: got a list, need a mapping: a task with prompt:, or a suite with tasks:"
     assert problem(tmp_path, "just text\n").startswith("a.yaml:1: got 'just text', need a mapping")
+
+
+# --- scripts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "tools: [read, codemode]\ncodemode: off",
+            "3: codemode: got 'off', and tools has codemode; leave one of them out",
+        ),
+        (
+            "tools: [codemode]\ncodemode: only",
+            "3: codemode: got 'only', and tools has none that a script could call; name some",
+        ),
+    ],
+)
+def test_tools_and_codemode_must_agree(tmp_path: Path, text: str, line: str) -> None:
+    assert problem(tmp_path, f"prompt: x\n{text}\n") == f"a.yaml:{line}"
+
+
+def test_codemode_is_added_where_its_key_asks_for_it(tmp_path: Path) -> None:
+    assert spec(tmp_path, "prompt: x\ntools: [read]\ncodemode: only\n").tools == ("read", "codemode")
+    assert "codemode" not in spec(tmp_path, "prompt: x\ncodemode: off\n").tools

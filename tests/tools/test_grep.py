@@ -16,6 +16,7 @@ from pi_batch.errors import ToolError
 from pi_batch.spec import PathRules
 from pi_batch.tools.grep import Grep
 from pi_batch.tools.read import Read
+from pi_batch.tools.search import SCRIPT_LIMIT
 from pi_batch.tools.search_lines import MAX_LINE_CHARS
 from tests.tools.context import FakeContext, call, failure, text_of
 from tests.tools.searches import InProcessSearches
@@ -459,3 +460,19 @@ def test_ripgrep_is_told_to_read_no_configuration(tmp_path: Path) -> None:
     env = {"RIPGREP_CONFIG_PATH": str(tmp_path / "rc")}
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "hit"
+
+
+async def test_a_script_gets_every_match(context: FakeContext, workspace: Path) -> None:
+    fill(workspace, {"a.txt": "hit\n" * 150})
+    assert len((await call(GREP, context, pattern="hit")).value) == 100
+    context.is_inner = True
+    assert len((await call(GREP, context, pattern="hit")).value) == 150
+    assert len((await call(GREP, context, pattern="hit", limit=7)).value) == 7
+
+
+async def test_a_script_is_told_when_there_is_more_than_it_can_have(
+    context: FakeContext, workspace: Path
+) -> None:
+    fill(workspace, {"a.txt": "hit\n" * (SCRIPT_LIMIT + 1)})
+    context.is_inner = True
+    assert "More than 10,000 matches" in await failure(GREP, context, pattern="hit")

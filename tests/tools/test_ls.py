@@ -141,3 +141,11 @@ async def test_names_that_are_no_text_are_escaped(context: FakeContext, workspac
     text = await listed(context)
     assert text == "\\x1b[31m\nb\\xff\nnew\\nline"
     text.encode()
+
+
+async def test_a_script_gets_every_name(context: FakeContext, workspace: Path) -> None:
+    for number in range(520):
+        (workspace / f"{number:04}").touch()
+    assert len((await call(LS, context)).value) == 500
+    context.is_inner = True
+    assert len((await call(LS, context)).value) == 520

@@ -17,7 +17,7 @@ from pi_batch.protocols import ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.tools.edit import Edit
 from pi_batch.tools.read import IMAGE_BASE64_BYTES, Read
-from pi_batch.tools.read_text import MAX_BYTES
+from pi_batch.tools.read_text import MAX_BYTES, MAX_WHOLE_BYTES
 from tests.tools.context import FakeContext, call, failure, text_of
 from tests.tools.pictures import gif, jpeg, png, webp
 
@@ -400,3 +400,43 @@ async def test_a_name_that_is_no_text_is_read(context: FakeContext, workspace: P
 def test_read_writes_nothing() -> None:
     assert READ.is_read_only
     assert READ.written_paths(READ.arguments.model_validate({"path": "a"})) == ()
+
+
+# --- scripts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"line\n" * 5000, b"x" * 200_000, b"\xef\xbb\xbf" + b"a b\n" * 40_000])
+async def test_a_script_gets_the_whole_text(context: FakeContext, content: bytes) -> None:
+    context.is_inner = True
+    output = await read(context, content)
+    assert output.value == content.decode("utf-8-sig")
+
+
+async def test_a_script_gets_the_lines_that_it_asked_for_and_no_fewer(context: FakeContext) -> None:
+    context.is_inner = True
+    content = "".join(f"{n}\n" for n in range(1, 9001)).encode()
+    assert (await read(context, content, offset=3, limit=4000)).value == "".join(
+        f"{n}\n" for n in range(3, 4003)
+    )
+
+
+async def test_a_script_gets_all_of_a_wide_file(context: FakeContext) -> None:
+    context.is_inner = True
+    text = "grün\n" * 4000
+    assert (await read(context, text.encode("utf-16"))).value == text
+
+
+async def test_a_file_that_is_too_much_for_a_script_is_an_error(
+    context: FakeContext,
+) -> None:
+    context.is_inner = True
+    path = Path(context.workspace) / "big"
+    path.write_bytes(b"line\n" * (MAX_WHOLE_BYTES // 5 + 1))
+    assert "Read parts with offset and limit" in await failure(READ, context, path="big")
+    assert (await call(READ, context, path="big", limit=3000)).value == "line\n" * 3000
+
+
+async def test_an_image_is_a_value(context: FakeContext) -> None:
+    data = png(2, 2)
+    value = (await read(context, data)).value
+    assert value == {"type": "image", "data": base64.b64encode(data).decode(), "mimeType": "image/png"}

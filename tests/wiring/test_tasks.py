@@ -14,10 +14,11 @@ from pi_batch.engine.task import TaskParts
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.redact import Masker
 from pi_batch.results import PlannedResult
-from pi_batch.spec import PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
+from pi_batch.spec import ALL_TOOLS, PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
 from pi_batch.tools.write import Write
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.sandboxing import SandboxChooser
+from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, SystemClock
 from pi_batch.wiring.tasks import PermissionRules, TaskMaker
@@ -43,6 +44,7 @@ class Bench:
             SystemClock(),
             ModelPool(around, Settings(around), has_cost_limit=False),
             self.chooser,
+            Scripting(is_isolated=lambda: True),
             RetryPolicy(),
             lambda key, text: self.warnings.append((key, text)),
         )
@@ -82,10 +84,27 @@ def test_a_recording_that_is_not_there_is_said(bench: Bench) -> None:
         bench.open(model="replay/absent.jsonl")
 
 
-def test_tools_are_the_specs_without_those_of_later_versions(bench: Bench) -> None:
-    assert list(bench.open().tools) == ["read", "write", "edit", "bash", "grep", "find", "ls", "think"]
+def test_tools_are_the_specs(bench: Bench) -> None:
+    assert list(bench.open().tools) == list(ALL_TOOLS)
     parts = bench.open(tools=("bash", "read", "codemode"))
-    assert [declared.name for declared in parts.declarations] == list(parts.tools) == ["bash", "read"]
+    assert (
+        [declared.name for declared in parts.declarations]
+        == list(parts.tools)
+        == ["bash", "read", "codemode"]
+    )
+    assert not parts.script_only
+
+
+def test_with_codemode_only_the_others_are_for_scripts(bench: Bench) -> None:
+    parts = bench.open(tools=("bash", "read", "codemode"), codemode="only")
+    assert [declared.name for declared in parts.declarations] == ["codemode"]
+    assert parts.script_only == {"bash", "read"}
+    assert "tools.bash(command: str" in parts.declarations[0].description
+
+
+def test_without_codemode_there_is_none(bench: Bench) -> None:
+    assert "codemode" not in bench.open(tools=("read", "codemode"), codemode="off").tools
+    assert "codemode" not in bench.open(tools=("read",)).tools
 
 
 def test_children_get_what_the_spec_names(bench: Bench) -> None:
