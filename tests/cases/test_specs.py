@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a version of later": ("prompt: p\nversion: 2\n", "version"),
     "a file outside": ("prompt: p\noutput: {files: [../x]}\n", "output.files"),
     "a schema that is none": ("prompt: p\noutput: {schema: {type: objekt}}\n", "schema"),
-    "what is not built yet": ("prompt: p\ntrust: untrusted\n", "not available in this version"),
+    "what is not built yet": ("prompt: p\nskills: [a]\n", "not available in this version"),
     "a model without provider": ("prompt: p\nmodel: gpt\n", "model"),
     "two checks of one name": ("prompt: p\nverify: [{name: a, run: x}, {name: a, run: y}]\n", "verify"),
     "bytes that are not UTF-8": (b"prompt: caf\xe9\n", "UTF-8"),
