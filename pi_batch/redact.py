@@ -127,12 +127,14 @@ class Masker:
         match value:
             case str():
                 return self._text.mask(value)
+            case None | bool():  # what is plain comes first: whether a thing is a Mapping takes long to say
+                return value
+            case int() | float():
+                return MASK if self._text.mask(str(value)) == MASK else value
             case Mapping():
                 return {self._text.mask(str(key)): self.mask_json(item) for key, item in value.items()}
             case list() | tuple():
                 return [self.mask_json(item) for item in value]
-            case int() | float() if self._text.mask(str(value)) == MASK:
-                return MASK
             case _:
                 return value
 
