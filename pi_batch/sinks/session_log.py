@@ -14,7 +14,7 @@ from typing import Any
 
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.jsonl import decode_line, encode_line
-from pi_batch.messages import Message, SystemMessage, Usage
+from pi_batch.messages import AssistantMessage, Message, SystemMessage, Usage
 from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
 from pi_batch.session import (
@@ -70,6 +70,8 @@ class SessionWriter:
         self._rng = rng or random.Random()  # noqa: S311 -- ids, not secrets
         self._mask = None if mask is None or mask.is_empty else mask
         self._is_synced = is_synced
+        self._is_behind = False
+        """True while messages are written and not yet synced."""
         self._ids: set[str] = set()
         self._last_id: str | None = None
         self._file = LineFile(path)
@@ -96,14 +98,23 @@ class SessionWriter:
         self._header = None if found else header
 
     def append_message(self, message: Message) -> str:
-        """Write a whole message, flush and sync; returns its entry id. Raises: LogWriteError."""
+        """Write a whole message; returns its entry id. Raises: LogWriteError.
+
+        A reply is synced, as its calls come next; others with the start of the request that follows, so that
+        the results of twenty calls cost one wait for the disk.
+        """
         if message.timestamp_ms == 0:
             message = replace(message, timestamp_ms=int(self._clock.time() * 1000))
-        return self._append("message", message_fields(message), is_synced=self._is_synced)
+        is_reply = isinstance(message, AssistantMessage)
+        entry_id = self._append("message", message_fields(message), is_synced=self._is_synced and is_reply)
+        self._is_behind = self._is_synced and not is_reply
+        return entry_id
 
     def append_custom(self, custom_type: str, value: Mapping[str, Any]) -> str:
-        """Write a `custom` entry; returns its id. Raises: LogWriteError."""
-        return self._append("custom", custom_fields(custom_type, value))
+        """Write a `custom` entry, a request's start for one; returns its id. Raises: LogWriteError."""
+        entry_id = self._append("custom", custom_fields(custom_type, value), is_synced=self._is_behind)
+        self._is_behind = False
+        return entry_id
 
     def append_model_change(self, provider: str, model: str) -> str:
         """Write a `model_change` entry; returns its id. Raises: LogWriteError."""

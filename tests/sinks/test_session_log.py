@@ -88,6 +88,30 @@ def test_each_entry_is_on_disk_before_the_call_returns(tmp_path: Path) -> None:
     log.close()
 
 
+def test_a_reply_is_synced_at_once_and_the_results_of_its_calls_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.jsonl"
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_size))
+    log = writer(path)
+    log.append_message(SystemMessage("be good"))
+    log.append_message(user_text("go"))
+    for turn in range(1, 3):
+        log.append_custom("pi-batch", {"kind": "request_start"})
+        assert synced.pop() == path.stat().st_size, "before a request everything is on the disk"
+        log.append_message(REPLY)
+        assert synced.pop() == path.stat().st_size
+        for number in range(20):
+            log.append_message(ToolResultMessage(f"c{turn}{number}", "bash", (TextBlock("x"),)))
+        assert synced == []
+    log.append_custom("pi-batch", {"n": 1})
+    log.append_custom("pi-batch", {"n": 2})
+    assert len(synced) == 1, "what no message stands before can wait"
+    log.close()
+    assert synced[-1] == path.stat().st_size
+
+
 def test_a_message_without_a_time_gets_the_clock_s(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     log = writer(path)
