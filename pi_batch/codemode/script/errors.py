@@ -85,8 +85,8 @@ def failure(error: BaseException, source: str) -> ScriptError:
         said += hint(error.name)
     if isinstance(error, BaseExceptionGroup):
         said += "".join(f"\n  - {type(inner).__name__}: {_said(inner)}" for inner in error.exceptions[:10])
-    where = f"line {line}: " if line else ""
-    whole = "\n".join([f"{where}{said}{_quoted(source, line, column, end)}", *notes])
+    where = f" (line {line})" if line else ""
+    whole = "\n".join([f"{said}{where}{_quoted(source, line, column, end)}", *notes])
     return ScriptError(kind[:100], _bounded(whole), line)
 
 

@@ -150,7 +150,7 @@ def test_an_error_quotes_the_line_with_a_caret() -> None:
     error = run("x = 1\n\tif x:\n").error
     assert error.startswith("line 2: SyntaxError: ")
     assert run("é = 1\nprint(é / 0, é)\n").error == (
-        "line 2: ZeroDivisionError: division by zero\n    print(é / 0, é)\n          ^^^^^"
+        "ZeroDivisionError: division by zero (line 2)\n    print(é / 0, é)\n          ^^^^^"
     )
 
 
