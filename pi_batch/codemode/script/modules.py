@@ -206,12 +206,18 @@ def exports() -> dict[str, dict[str, Any]]:
         "Path": Path,
     }
     made["time"]["sleep"] = HostFunction(_no_sleep, "sleep")
+    made["copy"]["deepcopy"] = HostFunction(_deep_copy, "deepcopy")
     made["warnings"] = {
         name: HostFunction(lambda *_args, **_words: None, name)
         for name in ("warn", "filterwarnings", "simplefilter")
     }
     made["urllib"] = {}
     return made
+
+
+def _deep_copy(value: Any) -> Any:
+    """Without `memo`, which would keep every object that a copy passes, those of this program too."""
+    return copy.deepcopy(value)
 
 
 def _no_sleep(*_args: Any) -> None:

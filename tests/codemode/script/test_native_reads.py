@@ -121,3 +121,27 @@ def test_a_path_does_not_lead_to_its_module() -> None:
         ran = run(script)
         assert ran.end.status == "failed"
         assert ran.host.printed == []
+
+
+KEEPS_WHAT_A_COPY_PASSES = """
+import copy
+class Memo(dict):
+    def get(self, key, default=None):
+        return 0 if key in (id(tools), id(asyncio.Task)) else dict.get(self, key, default)
+memo = Memo()
+try:
+    copy.deepcopy(type, memo)
+except AttributeError:
+    pass
+for kept in memo.values():
+    print(kept)
+"""
+
+
+def test_a_deep_copy_shows_nobody_what_it_passes() -> None:
+    ran = run(KEEPS_WHAT_A_COPY_PASSES)
+    assert "takes 1 positional argument but 2 were given" in ran.error
+    assert ran.text == ""
+    assert run("import copy\na = [[1]]\nb = copy.deepcopy(a)\nb[0].append(2)\nprint(a, b)").text == (
+        "[[1]] [[1, 2]]\n"
+    )
