@@ -17,7 +17,7 @@ from pi_batch.spec import PlannedTask, TaskSpec
 if TYPE_CHECKING:  # 15 ms of CPU, and two processes, only where a script may come
     from pi_batch.codemode.worker.host import Zygote
 
-AHEAD_S = 0.05
+AHEAD_S = 0.3
 """How long a service may take before the zygote is started, where nobody asked for codemode by name.
 
 Every real one takes longer, and has a zygote ready for its first script; what answers at once (a fake) and
