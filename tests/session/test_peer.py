@@ -26,6 +26,7 @@ import pytest
 from pi_batch.messages import (
     AssistantMessage,
     ImageBlock,
+    Message,
     SystemMessage,
     TextBlock,
     ThinkingBlock,
@@ -36,7 +37,14 @@ from pi_batch.messages import (
     user_text,
 )
 from pi_batch.providers.replay import Replay
-from pi_batch.session import active_branch, messages, read_session
+from pi_batch.session import (
+    active_branch,
+    context_messages,
+    labels_of,
+    messages,
+    name_of,
+    read_session,
+)
 from pi_batch.sinks.session_log import SessionWriter
 from tests.clocks import FakeClock
 from tests.providers.requests import ask
@@ -132,6 +140,8 @@ def write_session(path: Path, cwd: Path) -> None:
     schema = {"type": "object", "properties": {"path": {"type": "string"}}}
     log.append_message(SystemMessage("Be good.", (ToolDeclaration("read", "Reads.", schema),)))
     log.append_model_change("openai-chat", "gpt-4.1")
+    log.append_thinking_level_change("high")
+    log.append_session_info("mark-name")
     log.append_message(user_text("mark-prompt \u2028 \0 \ud800 é \U0001f600"))
     log.append_custom("pi-batch", {"kind": "request_start", "turn": 1})
     log.append_message(
@@ -162,7 +172,20 @@ def write_session(path: Path, cwd: Path) -> None:
     log.append_message(AssistantMessage((), "content_filter", provider="openai", model="gpt-4.1"))
     kept = log.append_message(user_text("mark-feedback"))
     log.append_usage("verification", "openai", "gpt-4.1", Usage(1, 1), 0.01)
-    log.append_compaction("mark-summary", kept, 1000, usage=Usage(1, 1), cost_usd=0.01)
+    left = log.append_message(user_text("mark-left"))
+    log.branch_from(kept)
+    log.append_branch_summary(left, "mark-branch", usage=Usage(1, 1), cost_usd=0.01)
+    log.append_label(kept, "mark-label")
+    log.append_message(SystemMessage("", sections={"note": "mark-note"}, tools_removed=("read",)))
+    log.append_compaction(
+        "mark-summary",
+        kept,
+        1000,
+        {"readFiles": ["a"]},
+        system=SystemMessage("Be better.", (ToolDeclaration("read", "Reads.", schema),)),
+        usage=Usage(1, 1),
+        cost_usd=0.01,
+    )
     log.append_message(
         AssistantMessage(
             (TextBlock("mark-done"),),
@@ -190,6 +213,13 @@ def exported_ids(page: Path) -> list[str]:
     found = re.search(r'<script id="session-data"[^>]*>([^<]+)</script>', page.read_text(encoding="utf-8"))
     assert found is not None
     return [entry["id"] for entry in json.loads(base64.b64decode(found[1]))["entries"]]
+
+
+def text_of(message: Message) -> str:
+    """What a message says, blocks joined."""
+    if isinstance(message, SystemMessage):
+        return message.content
+    return "".join(getattr(block, "text", "") for block in message.content)
 
 
 class Model(BaseHTTPRequestHandler):
@@ -255,11 +285,17 @@ async def test_pi_continues_our_session_and_we_read_and_replay_what_it_wrote(
     output = pi.run("-p", *options, "mark-again", cwd=tmp_path, agent_dir=agent)
     assert "mark-continued" in output
     asked = json.dumps(server.asked[-1]["messages"])  # type: ignore[attr-defined]
-    assert "mark-summary" in asked
-    assert "mark-again" in asked
+    assert all(mark in asked for mark in ("mark-summary", "mark-feedback", "mark-branch", "mark-again"))
+    assert not any(mark in asked for mark in ("mark-prompt", "mark-left"))
     after = read_session(session)
     assert after.warnings == ()
     assert after.entries[: len(ours.entries)] == ours.entries
+    seen = [text_of(message) for message in context_messages(active_branch(after))]
+    assert seen[-2:] == ["mark-again", "mark-continued"]
+    assert "mark-feedback" in seen
+    assert not any("mark-left" in text or "mark-prompt" in text for text in seen)
+    assert name_of(after) == "mark-name"
+    assert list(labels_of(after).values()) == ["mark-label"]
     last = messages(active_branch(after))[-1]
     assert isinstance(last, AssistantMessage)
     assert (last.text, last.provider, last.stop_reason) == ("mark-continued", "loopback", "stop")
