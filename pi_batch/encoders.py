@@ -41,6 +41,20 @@ def plain_line(text: str, max_chars: int = 300) -> str:
 # --- XML ------------------------------------------------------------------------------------------
 
 
+OBEYED = re.compile("(?<=#)#(?=\\[)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Whatever a terminal acts on instead of showing it, a carriage return above all: it can hide a command."""
+
+
+def visible(text: str) -> str:
+    r"""Text whose control characters are spelled out (`\x1b`); a CRLF is a newline."""
+    return OBEYED.sub(_spelled, text.replace("\r\n", "\n"))
+
+
+def _spelled(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
 def xml_text(text: str) -> str:
     """Only characters that XML 1.0 allows; the XML writer escapes markup itself."""
     return _NOT_XML.sub("\ufffd", plain(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from pi_batch.messages import Usage
 from pi_batch.results import BatchResult, RunResult, Totals
 
 STYLES = {
@@ -26,7 +27,7 @@ def spent(result: RunResult) -> str:
     """`4 turns, 12,345 tokens, $0.0123, 12.3 s`."""
     parts = (
         turns(result.num_turns),
-        f"{result.usage.total_tokens:,} tokens",
+        tokens(result.usage),
         dollars(result.total_cost_usd),
         f"{seconds(result.duration_s):.1f} s",
     )
@@ -43,6 +44,18 @@ def dollars(cost_usd: float | None) -> str:
     if cost_usd is None or not math.isfinite(cost_usd):
         return "cost unknown"
     return f"${cost_usd:.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
+
+
+def cache_share(usage: Usage) -> float | None:
+    """The share of all input tokens that a provider read from its cache, 0 to 1; None without input."""
+    whole = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return usage.cache_read_tokens / whole if whole else None
+
+
+def tokens(usage: Usage) -> str:
+    """`12,345 tokens`, with the share of the input that came from a cache where any did."""
+    share = f" (input {cache_share(usage):.0%} cached)" if usage.cache_read_tokens else ""
+    return f"{usage.total_tokens:,} tokens{share}"
 
 
 def seconds(duration_s: float) -> float:
@@ -68,7 +81,7 @@ def totals_line(batch: BatchResult) -> tuple[str, ...]:
     names = _sandboxes(batch)
     return (
         turns(batch.totals.num_turns),
-        f"{batch.totals.usage.total_tokens:,} tokens",
+        tokens(batch.totals.usage),
         dollars(batch.totals.total_cost_usd),
         f"{seconds(batch.duration_s):.1f} s",
         *([f"sandbox {', '.join(names)}"] if names else []),

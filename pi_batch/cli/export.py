@@ -6,21 +6,39 @@ from pathlib import Path
 
 import click
 
+TEXT_SUFFIXES = frozenset({".txt", ".text", ".log"})
 
-@click.command("export", epilog="Example: pi-batch export .pi-batch/runs/LATEST/tasks/fix/session.jsonl")
+
+@click.command(
+    "export", epilog="Example: pi-batch export .pi-batch/runs/RUN/tasks/fix/session.jsonl fix.html"
+)
 @click.argument("session", type=click.Path(path_type=Path))
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-def command(session: Path, file: Path | None) -> int:
-    """Show a session as readable text.
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["html", "text"]),
+    help="What to make. Left out: text on stdout and for a FILE in .txt, .text or .log; else html.",
+)
+def command(session: Path, file: Path | None, form: str | None) -> int:
+    """Make a session readable: one HTML page, or text.
 
-    SESSION is a session.jsonl of pi-batch or pi. The text goes to FILE, or to stdout.
+    SESSION is a session.jsonl of pi-batch or pi. The page is one file that fetches nothing: the tree with
+    its branches, calls and their results folded, diffs, costs by turn, and the verdict where the session lies
+    in the directory of its run. Without FILE the session is shown as text on stdout.
     """
-    from pi_batch.files import write_atomic
+    from pi_batch.errors import UsageError
+    from pi_batch.reports.write import write_report
     from pi_batch.wiring.reporting import export_session
 
-    text = export_session(session)
-    if file is None:
+    to_stdout = file is None or str(file) == "-"
+    if form is None:
+        form = "text" if to_stdout or Path(str(file)).suffix.lower() in TEXT_SUFFIXES else "html"
+    if file is not None and file.exists() and session.exists() and file.samefile(session):
+        raise UsageError(f"{file}: is the session itself; name another file for what is made of it")
+    text = export_session(session, is_page=form == "html")
+    if file is None or to_stdout:
         click.echo(text, nl=False)
     else:
-        write_atomic(file, text.encode())
+        write_report(file, text.encode())
     return 0

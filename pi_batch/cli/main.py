@@ -30,7 +30,7 @@ COMMANDS = {
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
     "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
-    "export": CommandEntry("pi_batch.cli.export", "Show a session as readable text."),
+    "export": CommandEntry("pi_batch.cli.export", "Make a session readable: one HTML page, or text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),
     "models": CommandEntry("pi_batch.cli.models", "Show model services, or what is known of models."),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pi_batch.encoders import visible
 from pi_batch.messages import (
     AssistantMessage,
     ImageBlock,
@@ -19,12 +19,10 @@ from pi_batch.messages import (
     Usage,
     UserMessage,
 )
-from pi_batch.session import Entry, SessionFile, active_branch, message_from_json, messages
+from pi_batch.session import Entry, SessionFile, active_branch, message_from_json, messages, total_spent
 
 INDENT = "  | "
 """No line of foreign text begins a line: a CI runner takes `::` there for a command, and `##[` anywhere."""
-OBEYED = re.compile("(?<=#)#(?=\\[)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Whatever a terminal acts on instead of showing it, a carriage return above all: it can hide a command."""
 
 
 def export_text(session: SessionFile) -> str:
@@ -147,14 +145,13 @@ def _argument_lines(arguments: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _totals(session: SessionFile) -> Iterator[str]:
-    """What the whole file cost, abandoned branches included."""
-    replies = [message for message in messages(session.entries) if isinstance(message, AssistantMessage)]
-    usage = sum((reply.usage for reply in replies if reply.usage), Usage())
-    known = sum(reply.cost_usd for reply in replies if reply.cost_usd is not None)
-    unknown = sum(reply.cost_usd is None for reply in replies)
-    yield f"{len(session.entries)} entries, {len(replies)} replies; {_usage(usage)}, ${known:.4f}"
-    if unknown:
-        yield f"cost unknown for {unknown} of {len(replies)} replies"
+    """What the whole file cost, abandoned branches and summaries included."""
+    replies = sum(isinstance(message, AssistantMessage) for message in messages(session.entries))
+    spent = total_spent(session.entries)
+    tokens = _usage(spent.usage)
+    yield f"{len(session.entries)} entries, {replies} replies; {tokens}, ${spent.cost_usd:.4f}"
+    if spent.unknown_costs:
+        yield f"cost unknown for {spent.unknown_costs} of {spent.requests} requests"
 
 
 def _usage(usage: Usage) -> str:
@@ -165,22 +162,12 @@ def _usage(usage: Usage) -> str:
 
 
 def _text_lines(text: str) -> list[str]:
-    return _shown(text).rstrip("\n").split("\n") if text.strip() else []
+    return visible(text).rstrip("\n").split("\n") if text.strip() else []
 
 
 def _line(text: str) -> str:
     """Text on one line, newlines and tabs visible."""
-    return _shown(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _shown(text: str) -> str:
-    """Text whose control characters are spelled out; a CRLF is a newline."""
-    return OBEYED.sub(_spelled, text.replace("\r\n", "\n"))
-
-
-def _spelled(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _json_lines(value: Any) -> list[str]:

@@ -7,15 +7,19 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from pi_batch.errors import UsageError
+from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.event_log import read_log
 from pi_batch.fold import fold
 from pi_batch.reports.export import export_text
+from pi_batch.reports.html.session_page import Verdict, session_page
+from pi_batch.reports.logs import log_reader
 from pi_batch.reports.table import Table
 from pi_batch.reports.write import make_report, write_report
 from pi_batch.session import read_session
 from pi_batch.standard_streams import say
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
+
+MAX_PATCH_BYTES = 256 * 1024
 
 
 def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
@@ -46,7 +50,35 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
     return batch.exit_code
 
 
-def export_session(path: Path) -> str:
-    """A session as readable text. Raises: UsageError."""
+def export_session(path: Path, *, is_page: bool) -> str:
+    """A session as an HTML page or as readable text. Raises: UsageError."""
     utf8_streams()
-    return export_text(read_session(path))
+    session = read_session(path)
+    if not is_page:
+        return export_text(session)
+    return session_page(session, _verdict(path))
+
+
+def _verdict(path: Path) -> Verdict | None:
+    """What the run says of a session that lies in its directory as `tasks/KEY/session.jsonl`."""
+    run_dir = path.resolve().parent.parent.parent
+    log = run_dir / "events.jsonl"
+    try:
+        batch = fold(read_log(log)) if log.is_file() else None
+    except (PiBatchError, OSError):
+        return None  # a page of the session alone is better than none
+    name = path.resolve().relative_to(run_dir).as_posix()
+    result = next((one for one in batch.results if one.session == name), None) if batch else None
+    if result is None:
+        return None
+    read = log_reader(run_dir)
+    logs = {check.log: read(check.log) for check in result.verification if check.log and not check.passed}
+    return Verdict(result, logs, _patch(run_dir, result.patch))
+
+
+def _patch(run_dir: Path, name: str | None) -> str:
+    """A patch that is short enough to be read on a page; empty otherwise."""
+    if not name:
+        return ""
+    text = log_reader(run_dir, MAX_PATCH_BYTES)(name)
+    return text if text.startswith("diff ") else ""

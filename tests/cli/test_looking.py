@@ -9,6 +9,7 @@ import pytest
 
 from tests.cases.turns import bash, say, turn
 from tests.cli.calling import MODEL, SPEC, Desk
+from tests.reports.html.pages import assert_safe
 
 
 def test_validate_lists_every_mistake_with_its_place(desk: Desk) -> None:
@@ -93,6 +94,35 @@ def test_a_session_can_be_read_as_text(desk: Desk) -> None:
     unwritable = desk.call("export", session, "task.yaml/x")
     assert unwritable.code == 3
     assert "cannot be written" in unwritable.err
+
+
+def test_a_session_becomes_a_page_with_the_verdict_of_its_run(desk: Desk) -> None:
+    desk.record(turn(bash("echo look"), text="I will look"), say("Done <b>"))
+    desk.run()
+    session = "out/tasks/task/session.jsonl"
+    assert desk.call("export", session, "page.html").out == ""
+    page = assert_safe((desk.path / "page.html").read_text(encoding="utf-8"))
+    for text in ("Go.", "echo look", "Done <b>", "passed", "Sandbox"):
+        assert text in page.text
+    alone = desk.write("alone.jsonl", (desk.path / session).read_text(encoding="utf-8"))
+    shown = desk.call("export", str(alone), "--format", "html").out
+    assert "Sandbox" not in assert_safe(shown).text
+    desk.write("events.jsonl", "no log")
+    moved = desk.write("tasks/x/session.jsonl", alone.read_text(encoding="utf-8"))
+    assert desk.call("export", str(moved), "-", "--format", "html").out == shown
+
+
+def test_the_form_of_an_export_is_the_file_s_or_what_is_asked_for(desk: Desk) -> None:
+    forms = {"a.HTML": "<!doctype", "a": "<!doctype", "a.txt": "session ", "a.log": "session "}
+    for name, beginning in forms.items():
+        assert desk.call("export", "session.jsonl", name).code == 0
+        assert (desk.path / name).read_text(encoding="utf-8").startswith(beginning)
+    desk.call("export", "session.jsonl", "b.html", "--format", "text")
+    assert (desk.path / "b.html").read_text(encoding="utf-8").startswith("session ")
+    before = (desk.path / "session.jsonl").read_bytes()
+    refused = desk.call("export", "session.jsonl", "./session.jsonl")
+    assert (refused.code, "is the session itself" in refused.err) == (2, True)
+    assert (desk.path / "session.jsonl").read_bytes() == before
 
 
 def test_doctor_says_what_is_there(desk: Desk) -> None:

@@ -1,0 +1,1 @@
+"""Pages: what they show, and that nothing in them is obeyed."""
