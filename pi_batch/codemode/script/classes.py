@@ -102,7 +102,17 @@ def _as_class(name: str) -> HostFunction:
     return HostFunction(refuse, name)
 
 
-NAMED_TUPLE: Final = _as_class("NamedTuple")
+def _tuple_of_names(name: Any, fields: Any = ()) -> Any:
+    """`NamedTuple("Point", [("x", int)])`. Raises: TypeError."""
+    names = [field[0] for field in fields]
+    for each in (name, *names):
+        if type(each) is not str or _is_unreadable(each):
+            raise TypeError(f"{each!r} is no name for a tuple or its field")
+    make: Any = collections.namedtuple  # noqa: PYI024
+    return make(name, names, module="collections")  # as a library's: no script is at hand that owns it
+
+
+NAMED_TUPLE: Final = HostFunction(_tuple_of_names, "NamedTuple")
 TYPED_DICT: Final = _as_class("TypedDict")
 """What stands for typing.NamedTuple and typing.TypedDict, which are functions with globals."""
 
@@ -137,10 +147,19 @@ class Classes:
         names = kind.__dict__.get("__match_args__", ())
         fields = kind.__dict__.get("_fields", ())
         for name in (*(names if type(names) is tuple else (None,)), *fields):
-            if type(name) is not str or _is_unreadable(name):
+            if type(name) is not str or self._is_dangerous(kind, name):
                 raise TypeError(f"{kind.__name__}: a field cannot be called {name!r} in scripts")
         self._guards.adopt(kind)
         return kind
+
+    def _is_dangerous(self, kind: Any, name: str) -> bool:
+        """Whether a field of this name, which patterns read natively, may be a library's attribute."""
+        if not _is_unreadable(name):
+            return False
+        library = [
+            base for base in kind.__mro__ if base is not object and not self._guards.is_own_class(base)
+        ]
+        return name not in SPECIAL or any(hasattr(base, name) for base in library)
 
     # --- stand-ins for library functions ---
 
@@ -154,7 +173,7 @@ class Classes:
             if not self._guards.is_own_class(target):
                 raise TypeError("dataclass is for classes of the script")
             for name in inspect.get_annotations(target):
-                if _is_unreadable(name):
+                if self._is_dangerous(target, name):
                     raise TypeError(f"{target.__name__}: a field cannot be called {name!r} in scripts")
             return self.register(dataclasses.dataclass(**{**words, "slots": False})(target))
 

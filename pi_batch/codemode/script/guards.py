@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import collections
 import decimal
+import enum
+import textwrap
 import types
 from typing import Any, Final
 
@@ -23,7 +25,7 @@ from pi_batch.codemode.script.host import (
     name_of,
     token_name,
 )
-from pi_batch.codemode.script.names import INSPECT, METHODS, NAMEDTUPLE, SPECIAL, complaint, is_dunder
+from pi_batch.codemode.script.names import INSPECT, METHODS, NAMEDTUPLE, SPECIAL, TEXTS, complaint, is_dunder
 
 _ITERATORS = (
     *(type(iter(kind())) for kind in (list, tuple, dict, set, str, bytes)),
@@ -54,7 +56,7 @@ MODULES: Final = frozenset(
         ),
         *("csv", "_csv", "_io", "io", "statistics", "zlib", "_hashlib", "_blake2", "_md5", "_sha1", "_sha2"),
         *("_sha256", "_sha512", "_sha3", "dataclasses", "urllib.parse", "time", "operator", "_operator"),
-        *("pathlib", "pathlib._local", "_struct", "numbers", "calendar"),
+        *("pathlib", "pathlib._local", "_struct", "numbers", "calendar", "types", "tomllib", "binascii"),
     }
 )
 """Where classes come from whose instances a script may read; a script's own class cannot claim to."""
@@ -82,14 +84,14 @@ WRITABLE: Final = frozenset(
             collections.defaultdict,
         ),
         *(collections.OrderedDict, collections.ChainMap, collections.UserDict, collections.UserList),
-        decimal.Context,
+        *(decimal.Context, types.SimpleNamespace, textwrap.TextWrapper),
     }
 )
-"""Types whose items, and of the last whose attributes, a script may set."""
+"""Types whose items, and of the last three whose attributes, a script may set."""
 
 _MISSING: Final = object()
 _PROPERTY = frozenset({"setter", "getter", "deleter"})
-_NAMED = frozenset({"__name__", "__qualname__", "__doc__"})
+_NAMED = TEXTS
 
 
 class Guards:
@@ -109,7 +111,16 @@ class Guards:
 
     def is_own_class(self, value: object) -> bool:
         """True for a class that the script's text made."""
-        return self._own.get(id(value)) is value and isinstance(value, type)
+        return isinstance(value, type) and self._owns(value)
+
+    def _owns(self, kind: type) -> bool:
+        """Whether a class is the script's own. An enum's members are made before it can be registered."""
+        if self._own.get(id(kind)) is kind:
+            return True
+        if isinstance(kind, enum.EnumMeta) and kind.__module__ == "__main__":
+            self.adopt(kind)
+            return True
+        return False
 
     def is_own_function(self, value: object) -> bool:
         """True for a function that the script's text made."""
@@ -122,7 +133,7 @@ class Guards:
 
         Names with two underscores at both ends have to be spelled in the source.
         """
-        if type(name) is str and is_dunder(name) and name not in _NAMED:
+        if type(name) is str and is_dunder(name) and name not in _NAMED | METHODS:
             raise AttributeError(f"the attribute {name!r} is not available in scripts")
         return self.read(obj, name)
 
@@ -147,7 +158,7 @@ class Guards:
 
     def _is_open(self, obj: Any, kind: type, name: str) -> bool:
         """Whether the public attributes of an object may be read natively."""
-        if id(kind) in self._own:
+        if self._owns(kind):
             return True
         if isinstance(obj, type):
             return self.is_own_class(obj) or obj in self._classes or obj in DATA or _is_exception(obj)
@@ -177,7 +188,7 @@ class Guards:
         if name == "send" and kind is types.GeneratorType:
             return obj.send
         holder = obj if isinstance(obj, type) else kind
-        if self._defines(holder, name) or (id(kind) in self._own and name in _held(obj)):
+        if self._defines(holder, name) or (self._owns(kind) and name in _held(obj)):
             return _shown(getattr(obj, name), name)
         if kind is types.FunctionType and self.is_own_function(obj) and name in obj.__dict__:
             return obj.__dict__[name]
@@ -185,7 +196,7 @@ class Guards:
 
     def _defines(self, kind: type, name: str) -> bool:
         """Whether a class of the script's own, among a class and its bases, defines a name."""
-        return any(id(base) in self._own and name in base.__dict__ for base in kind.__mro__)
+        return any(name in base.__dict__ and self._owns(base) for base in kind.__mro__)
 
     # --- names with underscores ---
 
@@ -194,7 +205,7 @@ class Guards:
             return self._dunder(obj, kind, name)
         said = complaint(name)
         holder = obj if isinstance(obj, type) else kind
-        is_own = self._defines(holder, name) or (id(kind) in self._own and name in _held(obj))
+        is_own = self._defines(holder, name) or (self._owns(kind) and name in _held(obj))
         is_namedtuple = name in NAMEDTUPLE and issubclass(holder, tuple) and hasattr(holder, "_fields")
         if said is None and (is_own or is_namedtuple):
             return _shown(getattr(obj, name), name)
@@ -212,8 +223,12 @@ class Guards:
             case "__doc__":
                 text = getattr(obj, "__doc__", None)
                 return str.__str__(text) if isinstance(text, str) else None
-            case "__dict__" if id(kind) in self._own:
-                return dict(_held(obj))
+            case "__dict__" if self._owns(kind):
+                return _held(obj)  # the real one: models write `self.__dict__.update(...)`
+            case "__module__" if self.is_own_class(obj):
+                return str(obj.__module__)
+            case "__setattr__" if obj is object:
+                return HostFunction(self._set_own, name)  # in `__post_init__` of frozen dataclasses
             case "__dict__" if self.is_own_class(obj):
                 return {key: value for key, value in obj.__dict__.items() if not key.startswith("_")}
             case "__annotations__" if self.is_own_class(obj):
@@ -250,6 +265,9 @@ class Guards:
         """`super().name`: methods and operators, as a bound method. Raises: AttributeError."""
         if type(obj) is not super or type(name) is not str:
             return self.read(obj, name)
+        if name == "__setattr__":
+            target = getattr(obj, "__self__", None)
+            return HostFunction(lambda key, value: self._set_own(target, key, value), name)
         is_plain = complaint(name) is None and name not in SPECIAL
         if is_plain or name in METHODS:
             value = getattr(obj, name)
@@ -261,9 +279,15 @@ class Guards:
     def write(self, obj: Any) -> Any:
         """The object itself, if a script may set its items and attributes. Raises: TypeError."""
         kind = type(obj)
-        if kind in WRITABLE or id(kind) in self._own or self.is_own_class(obj) or self.is_own_function(obj):
+        if kind in WRITABLE or self._owns(kind) or self.is_own_class(obj) or self.is_own_function(obj):
             return obj
         raise TypeError(f"{_described(obj)} cannot be changed in scripts")
+
+    def _set_own(self, obj: Any, name: Any, value: Any) -> None:
+        """object.__setattr__, for instances of the script's own classes. Raises: TypeError."""
+        if not self._owns(type(obj)):
+            raise TypeError(f"{_described(obj)} cannot be changed in scripts")
+        object.__setattr__(obj, _settable(name), value)
 
     def setattr(self, obj: Any, name: Any, value: Any) -> None:
         """The builtin. Raises: AttributeError, TypeError."""
@@ -278,7 +302,7 @@ class Guards:
     def type_of(self, obj: Any) -> Any:
         """`type(x)`: a class that a script may know, or a token with its name."""
         kind = type(obj)
-        if id(kind) in self._own or kind in DATA or kind in self._classes or _is_exception(kind):
+        if self._owns(kind) or kind in DATA or kind in self._classes or _is_exception(kind):
             return kind
         return TypeToken("function" if kind in (HostFunction, types.BuiltinFunctionType) else kind.__name__)
 
@@ -290,7 +314,7 @@ class Guards:
 def _settable(name: Any) -> str:
     if type(name) is not str:
         raise TypeError("attribute name must be string")
-    if complaint(name) is not None or name in SPECIAL - {"obj", "register", "send"}:
+    if complaint(name) is not None and name not in TEXTS:
         raise AttributeError(f"the attribute {name!r} cannot be set in scripts")
     return name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import abc
 import ast
 import base64
+import binascii
 import bisect
 import calendar
 import collections
@@ -39,9 +40,13 @@ import re
 import shlex
 import statistics
 import string
+import struct
 import textwrap
 import time
+import tomllib
+import types
 import typing
+import unicodedata
 import urllib.parse
 import uuid
 import zlib
@@ -50,13 +55,15 @@ from typing import Any, Final
 
 from pi_batch.codemode.script.classes import ABC, ENUMS, NAMED_TUPLE, TYPED_DICT, Generic
 from pi_batch.codemode.script.errors import HINTS
-from pi_batch.codemode.script.host import HostFunction
+from pi_batch.codemode.script.host import HostFunction, TypeToken
 
 _TEXT = """
 base64: b64encode b64decode urlsafe_b64encode urlsafe_b64decode standard_b64encode standard_b64decode
     b32encode b32decode b16encode b16decode a85encode a85decode b85encode b85decode
 bisect: bisect bisect_left bisect_right insort insort_left insort_right
-calendar: isleap leapdays monthrange weekday monthcalendar month timegm
+calendar: isleap leapdays monthrange weekday monthcalendar month timegm month_name
+    month_abbr day_name day_abbr
+binascii: hexlify unhexlify crc32
 collections: deque Counter defaultdict OrderedDict ChainMap UserDict UserList
 collections.abc: Mapping MutableMapping Sequence MutableSequence Set MutableSet Iterable Iterator Generator
     Callable Hashable Sized Container Collection Reversible Awaitable Coroutine KeysView ValuesView ItemsView
@@ -92,6 +99,10 @@ random: Random random randint randrange choice choices shuffle sample uniform ga
 re: compile search match fullmatch split findall finditer sub subn escape error Pattern Match A ASCII I
     IGNORECASE L LOCALE M MULTILINE S DOTALL U UNICODE X VERBOSE NOFLAG RegexFlag
 shlex: quote split join
+struct: pack unpack calcsize error
+tomllib: loads TOMLDecodeError
+types: SimpleNamespace
+unicodedata: normalize name category lookup
 statistics: mean fmean geometric_mean harmonic_mean median median_low median_high median_grouped mode
     multimode pstdev pvariance stdev variance quantiles correlation covariance linear_regression NormalDist
     StatisticsError
@@ -145,7 +156,7 @@ _REAL: Final = {
             json,
         ),
         *(math, numbers, operator, random, re, shlex, statistics, string, textwrap, time, typing),
-        *(urllib.parse, uuid, zlib),
+        *(urllib.parse, uuid, zlib, binascii, struct, tomllib, types, unicodedata),
     )
 }
 
@@ -175,6 +186,7 @@ for _names, _tool in (
         setattr(Path, _name, _no_files(_name, _tool))
 Path.cwd = staticmethod(_no_files("cwd", 'await tools.bash(command="pwd")'))  # type: ignore[attr-defined]
 Path.home = staticmethod(_no_files("home", 'await tools.bash(command="echo ~")'))  # type: ignore[attr-defined]
+Path.__name__ = Path.__qualname__ = "PosixPath"
 Path.__module__ = "pathlib"
 
 
@@ -187,7 +199,7 @@ def exports() -> dict[str, dict[str, Any]]:
         made[name] = {
             export: opaque(getattr(module, export)) for export in names.split() if hasattr(module, export)
         }
-    made["abc"] |= {"ABC": ABC}
+    made["abc"] |= {"ABC": ABC, "ABCMeta": TypeToken("ABCMeta")}
     made["enum"] = {
         **ENUMS,
         **{name: opaque(getattr(enum, name)) for name in ("auto", "unique")},

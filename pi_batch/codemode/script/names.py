@@ -17,6 +17,10 @@ SUPER: Final = "$super"
 IMPORT: Final = "$import"
 IMPORT_FROM: Final = "$import_from"
 MAIN: Final = "$main"
+CLASS_VAR: Final = "$class_var"
+INIT_VAR: Final = "$init_var"
+KEYWORD_ONLY: Final = "$keyword_only"
+ABSTRACT: Final = "$abstract"
 
 INSPECT: Final = frozenset(INSPECT_ATTRIBUTES) | {
     *("tb_lasti", "tb_lineno", "f_lasti", "f_lineno", "f_trace_lines", "f_trace_opcodes"),
@@ -65,8 +69,11 @@ METHODS: Final = frozenset(
 `__class_getitem__`, `__reduce__`, `__copy__`, `__deepcopy__`, `__await__`, `__instancecheck__` ...) are hooks
 that the interpreter or a library calls behind the guards."""
 
-CLASS_NAMES: Final = METHODS | {"__match_args__", "__doc__"}
+CLASS_NAMES: Final = METHODS | {"__match_args__", "__doc__", "_missing_"}
 """Names with two underscores at both ends that a class body may bind."""
+
+TEXTS: Final = frozenset({"__name__", "__qualname__", "__doc__"})
+"""Texts of functions and classes, which decorators set."""
 
 NAMEDTUPLE: Final = frozenset({"_replace", "_asdict", "_fields", "_make", "_field_defaults"})
 

@@ -10,22 +10,27 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from pi_batch.codemode.script.errors import Refused
 from pi_batch.codemode.script.names import (
+    ABSTRACT,
     BASES,
     CLASS,
     CLASS_NAMES,
+    CLASS_VAR,
     GETATTR,
     IMPORT,
     IMPORT_FROM,
+    INIT_VAR,
     INSPECT,
+    KEYWORD_ONLY,
     NATIVE,
     SPECIAL,
     SUPER,
+    TEXTS,
     WRITE,
     complaint,
     mangled,
@@ -96,6 +101,8 @@ REFUSED: Final = {
 }
 """Node -> what to write instead."""
 
+_TYPES: Final = frozenset({"str", "int", "float", "bool", "bytes", "list", "dict", "set", "tuple"})
+_KNOWN_TO_DATACLASSES: Final = {"ClassVar": CLASS_VAR, "InitVar": INIT_VAR, "KW_ONLY": KEYWORD_ONLY}
 _PLAIN = frozenset(name for names in PLAIN.values() for name in names)
 
 
@@ -154,9 +161,9 @@ class Policy(RestrictingNodeTransformer):
         return node
 
     def _attribute_name(self, node: ast.AST, name: str) -> None:
-        said = complaint(name)
-        if said is not None or name in SPECIAL - {"obj", "register", "send"}:
-            raise _refused(node, said or f"the attribute {name} cannot be set in scripts")
+        said = None if name in TEXTS else complaint(name)
+        if said is not None:
+            raise _refused(node, said)
 
     def written_subscript(self, node: ast.Subscript) -> ast.AST:
         """`x[i] = ...` and `del x[i]`: x must be the script's to change."""
@@ -177,9 +184,12 @@ class Policy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
     def annotated(self, node: ast.AnnAssign) -> Any:
-        """Kept in class bodies, for dataclasses; elsewhere an annotation is code that nobody needs."""
+        """Never evaluated; in class bodies a stand-in is kept, for dataclasses: models name classes ahead."""
         if self._is_class_body:
-            return self.node_contents_visit(node)
+            node.target = self.visit(node.target)
+            node.annotation = _stand_in(node.annotation)
+            node.value = None if node.value is None else self.visit(node.value)
+            return node
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
         plain = ast.Assign(targets=[node.target], value=node.value)
@@ -244,12 +254,15 @@ class Policy(RestrictingNodeTransformer):
         self._name(node, node.name)
         if getattr(node, "type_params", None):
             raise _refused(node, REFUSED["TypeVar"])
+        bases = [self.visit(base) for base in node.bases]
         for word in node.keywords:
-            if word.arg != "total":
+            if word.arg == "metaclass" and _last_name(word.value) == "ABCMeta":
+                bases.append(_at(ast.Name(ABSTRACT, ast.Load()), node))
+            elif word.arg != "total":
                 raise _refused(
                     node, f"class {node.name}({word.arg}=...): only bases are available in scripts"
                 )
-        bases = [self.visit(base) for base in node.bases]
+        node.keywords = [word for word in node.keywords if word.arg == "total"]
         node.bases = [_at(ast.Starred(_call(BASES, bases, node), ast.Load()), node)] if bases else []
         node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
         node.decorator_list.append(_at(ast.Name(CLASS, ast.Load()), node))
@@ -392,6 +405,24 @@ def _call(name: str, arguments: Sequence[ast.expr], node: ast.AST) -> Any:
 
 def _at(made: Any, node: ast.AST) -> Any:
     return ast.copy_location(made, node)
+
+
+def _last_name(node: ast.expr) -> str:
+    """`ABCMeta` of `ABCMeta` and of `abc.ABCMeta`; empty for anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _stand_in(annotation: ast.expr) -> ast.expr:
+    """What a class body keeps of an annotation: a plain type, what dataclasses must know, or its text."""
+    if isinstance(annotation, ast.Name) and annotation.id in _TYPES:
+        return annotation
+    text = ast.unparse(annotation)
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        text = annotation.value
+    head = text.partition("[")[0].rpartition(".")[2].strip()
+    if head in _KNOWN_TO_DATACLASSES:
+        return cast(ast.expr, _at(ast.Name(_KNOWN_TO_DATACLASSES[head], ast.Load()), annotation))
+    return cast(ast.expr, _at(ast.Constant(text), annotation))
 
 
 def _is_super(node: ast.expr) -> bool:

@@ -5,26 +5,32 @@ Everything happens here after the process was locked. Nothing that a script does
 
 from __future__ import annotations
 
+import dataclasses
+import pprint
 import sys
 import warnings
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from pi_batch.codemode.script import modules
 from pi_batch.codemode.script.builtin_names import make
 from pi_batch.codemode.script.calls import Calls, search, unknown
-from pi_batch.codemode.script.classes import Classes
+from pi_batch.codemode.script.classes import ABC, Classes
 from pi_batch.codemode.script.concurrency import Asyncio
 from pi_batch.codemode.script.errors import FILE, Refused, failure, hint, refusal
 from pi_batch.codemode.script.guards import Guards
 from pi_batch.codemode.script.host import AwaitableList, AwaitableText, HostFunction, ModuleProxy, TypeToken
 from pi_batch.codemode.script.names import (
+    ABSTRACT,
     BASES,
     CLASS,
+    CLASS_VAR,
     GETATTR,
     IMPORT,
     IMPORT_FROM,
+    INIT_VAR,
+    KEYWORD_ONLY,
     MAIN,
     SUPER,
     WRITE,
@@ -182,6 +188,10 @@ class _Run:
             CLASS: classes.register,
             IMPORT: self._import,
             IMPORT_FROM: self._import_from,
+            CLASS_VAR: ClassVar,
+            INIT_VAR: dataclasses.InitVar,
+            KEYWORD_ONLY: dataclasses.KW_ONLY,
+            ABSTRACT: ABC,
         }
         tools = [tool for tool in self._request.tools if tool.name != "codemode"]
         builtins |= {name: self._module(name) for name in PRELOADED}
@@ -223,6 +233,7 @@ class _Run:
                 "update_wrapper": classes.update_wrapper,
             },
             "operator": {"attrgetter": self._attrgetter, "methodcaller": self._methodcaller},
+            "pprint": {"pformat": pprint.pformat, "pprint": self._pprint, "pp": self._pprint},
             "traceback": {
                 "format_exc": self._format_exc,
                 "print_exc": lambda: self._print(self._format_exc()),
@@ -263,6 +274,9 @@ class _Run:
             raise MemoryError(f"the script printed more than {MAX_OUTPUT_CHARS // 1024**2} Mi characters")
         if text:
             self._host.output(text)
+
+    def _pprint(self, value: Any, *args: Any, **words: Any) -> None:
+        self._print(pprint.pformat(value, *args, **words) + "\n")
 
     def _image(self, value: Any) -> None:
         """Show the model an image that a tool gave."""

@@ -9,6 +9,7 @@ import types
 
 import pytest
 
+from tests.codemode.corpus.more import MORE
 from tests.codemode.corpus.plain import SCRIPTS
 from tests.codemode.script.hosts import run
 
@@ -27,8 +28,11 @@ def printed(source: str) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+EVERY = SCRIPTS | MORE
+
+
+@pytest.mark.parametrize("name", EVERY)
 def test_a_script_prints_what_the_interpreter_prints(name: str) -> None:
-    ran = run(SCRIPTS[name])
+    ran = run(EVERY[name])
     assert ran.error == ""
-    assert ran.text == printed(SCRIPTS[name])
+    assert ran.text == printed(EVERY[name])
