@@ -185,8 +185,8 @@ class Ledger:
             ledger._spend(usage, cost_usd)
         self._change.announce()
 
-    def settle_failure(self, reservation: Reservation, usage: Usage, cost_usd: float | None) -> None:
-        """Give a reservation up after a failed request that the service charged for: no turn is counted."""
+    def settle_uncounted(self, reservation: Reservation, usage: Usage, cost_usd: float | None) -> None:
+        """As `settle`, of what is no turn: a failed request that is charged for, a summary."""
         self._let_go(reservation)
         for ledger in self._chain():
             ledger._spend(usage, cost_usd)

@@ -191,6 +191,8 @@ class CompactionEnd:
     usage: Usage | None = None
     cost_usd: float | None = None
     error: str | None = None
+    model: str = ""
+    """provider/model that wrote the summary; empty for a recording's."""
     type: Literal["compaction_end"] = "compaction_end"
 
 

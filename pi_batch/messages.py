@@ -121,6 +121,11 @@ class UserMessage:
     timestamp_ms: int = 0
     role: Literal["user"] = "user"
 
+    @property
+    def text(self) -> str:
+        """All text blocks joined by newlines."""
+        return "\n".join(block.text for block in self.content if isinstance(block, TextBlock))
+
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage:

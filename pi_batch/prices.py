@@ -59,6 +59,8 @@ class Price:
     """By `input_tokens_above`, lowest first."""
     source: str = ""
     """Where it comes from: the table with its date, a file, this machine."""
+    context_window: int | None = None
+    """Tokens that the model takes in, where a person's own file says so."""
 
     def at(self, input_tokens: int) -> Price:
         """The rates of a request with this much input, cached tokens included."""
@@ -114,14 +116,18 @@ class PriceTable:
         A date at the end, or `-latest`, may be there or not; any other difference in the name makes it
         another model.
         """
-        for name in _names(model):
-            for key in (f"{provider}/{name}", name):
-                if key in self._own:
-                    return self._own[key]
+        own = self.own(provider, model)
+        if own is not None:
+            return own
         if provider in self._free:
             return FREE
         entry = self._entry(provider, model)
         return entry.price if entry else None
+
+    def own(self, provider: str, model: str) -> Price | None:
+        """What a person's own file says of a model."""
+        keys = (key for name in _names(model) for key in (f"{provider}/{name}", name))
+        return next((self._own[key] for key in keys if key in self._own), None)
 
     def context_window(self, provider: str, model: str) -> int | None:
         """How many tokens a model takes in, where the table knows."""
@@ -205,7 +211,12 @@ def read_own_prices(path: Path) -> dict[str, Price]:
 def _own_price(entry: Mapping[str, Any], source: str) -> Price:
     tiers = sorted(entry.get("tiers", ()), key=lambda tier: int(tier["input_tokens_above"]))
     rates = {name: float(value) for name, value in entry.items() if name in RATES}
-    return Price(**rates, tiers=tuple(Tier(**tier) for tier in tiers), source=source)
+    return Price(
+        **rates,
+        tiers=tuple(Tier(**tier) for tier in tiers),
+        source=source,
+        context_window=entry.get("context_window"),
+    )
 
 
 def _read_table(path: Path) -> Mapping[str, Any]:
@@ -233,7 +244,10 @@ def _entry_problems(entry: object) -> list[str]:
     if not isinstance(entry, Mapping):
         return [f": got {entry!r}, need input and output in USD per million tokens"]
     problems = [f".{name}: missing" for name in ("input", "output") if name not in entry]
-    problems += _rate_problems(entry, (*RATES, "tiers"), "")
+    problems += _rate_problems(entry, (*RATES, "tiers", "context_window"), "")
+    window = entry.get("context_window", 1)
+    if type(window) is not int or window < 1:
+        problems.append(f".context_window: got {window!r}, need a number of tokens >= 1")
     tiers = entry.get("tiers", [])
     if not isinstance(tiers, list):
         return [*problems, f".tiers: got {tiers!r}, need a list"]

@@ -19,6 +19,7 @@ from pi_batch.messages import (
     Message,
     TextBlock,
     ToolDeclaration,
+    Usage,
 )
 from pi_batch.results import BatchResult, ChangedFile, VerificationResult
 
@@ -68,6 +69,18 @@ class Delta:
 
     kind: Literal["text", "thinking", "tool_call"]
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSummary:
+    """A compaction that a recording holds."""
+
+    text: str
+    kept_messages: int
+    """How many of the newest messages it left as they were."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage | None = None
+    cost_usd: float | None = None
 
 
 class Provider(Protocol):

@@ -207,6 +207,8 @@ class TaskFold:
     def _request_ended(self, event: MessageEnd | CompactionEnd) -> None:
         if isinstance(event, CompactionEnd):
             self._spend(event.usage, event.cost_usd, is_answered=event.error is None)
+            if event.model:
+                self._models[event.model] = None
             return
         if event.role != "assistant":
             return

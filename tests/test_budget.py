@@ -41,7 +41,7 @@ async def test_three_turns_are_exactly_three_replies() -> None:
 
 async def test_a_failed_request_gives_its_turn_back_but_not_what_it_cost() -> None:
     ledger = make(turns=1, cost_usd=1.0)
-    ledger.settle_failure(await ledger.reserve(Need(10, 2_000)), spent(7), 0.25)
+    ledger.settle_uncounted(await ledger.reserve(Need(10, 2_000)), spent(7), 0.25)
     assert (ledger.turns, ledger.used.tokens, ledger.used.cost_usd) == (0, 7, 0.25)
     await one_turn(ledger)
 

@@ -191,6 +191,22 @@ def test_windows_are_told_where_they_are_known() -> None:
     assert TABLE.context_window("ollama", "qwen3:8b") is None
 
 
+def test_a_persons_own_file_may_tell_a_models_window(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(
+        '{"m": {"input": 1, "output": 2, "context_window": 8192}, "n": {"input": 1, "output": 2}}'
+    )
+    table = PriceTable(read_own_prices(path))
+    own = table.own("house", "m")
+    assert own is not None
+    assert own.context_window == 8192
+    assert table.own("house", "unknown") is None
+    assert table.own("house", "n") == Price(1, 2, source=str(path))
+    path.write_text('{"m": {"input": 1, "output": 2, "context_window": "8k"}}')
+    with pytest.raises(UsageError, match=r"m\.context_window: got '8k', need a number of tokens >= 1"):
+        read_own_prices(path)
+
+
 def test_a_reply_is_priced_by_the_model_that_answered() -> None:
     usage = Usage(M, 0)
     assert TABLE.cost_usd("openai", "gpt-4.1", "gpt-4.1-mini", usage) == 0.4

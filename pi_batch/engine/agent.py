@@ -7,8 +7,9 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from pi_batch.budget import BudgetExhausted, Need, Reservation
-from pi_batch.engine.context import HistoryGate
-from pi_batch.engine.estimate import HistoryEstimate, declarations_tokens, text_tokens
+from pi_batch.engine.compactor import Compactor
+from pi_batch.engine.conversation import Conversation
+from pi_batch.engine.estimate import declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
 from pi_batch.engine.masking import mask_reply
 from pi_batch.engine.repeats import RepeatWatch, warning
@@ -28,7 +29,6 @@ from pi_batch.events import (
 )
 from pi_batch.messages import (
     AssistantMessage,
-    Message,
     StopReason,
     SystemMessage,
     TextBlock,
@@ -89,9 +89,8 @@ class Agent:
         self._declarations = declarations
         self._emit = door.emit
         self._ledger = door.ledger
-        self._history: list[Message] = []
-        self._gate = HistoryGate()
-        self._estimate = HistoryEstimate(text_tokens(system) + declarations_tokens(declarations))
+        self._conversation = Conversation(text_tokens(system) + declarations_tokens(declarations))
+        self._compactor = Compactor(self._conversation, requester, session)
         self._repeats = RepeatWatch()
         self._notice = LimitNotice(door.ledger)
         self._turns = 0
@@ -150,11 +149,27 @@ class Agent:
             self._emit(TurnEnd(self._turns, self._ledger.used))
 
     async def _ask(self) -> AssistantMessage:
-        """One reply, recorded before anything is done with it."""
-        messages = self._gate(self._history)
-        port = self._requester.port
-        need = Need(self._estimate.input_tokens(self._history), port.max_output_tokens, port.price_usd)
-        before = len(self._history)
+        """One reply, recorded before anything is done with it; what is too long is made to fit first."""
+        await self._compactor.make_room()
+        while True:
+            try:
+                reply = await self._request()
+            except ProviderError as error:
+                if error.kind != "context_overflow":
+                    raise
+                await self._compactor.recover(error)
+            else:
+                break
+        self._add(reply)
+        self._conversation.learn(reply)
+        self._answer = reply.text.strip() or self._answer
+        return reply
+
+    async def _request(self) -> AssistantMessage:
+        """Ask with the conversation as it stands. Raises: ProviderError, BudgetExhausted."""
+        messages, port = self._conversation.sent(), self._requester.port
+        input_tokens = self._conversation.input_tokens()
+        need = Need(input_tokens, self._compactor.output_tokens(input_tokens), port.price_usd)
 
         def request(reservation: Reservation) -> ModelRequest:
             return ModelRequest(
@@ -168,11 +183,7 @@ class Agent:
                 session_id=self._session.session_id,
             )
 
-        reply = mask_reply(await self._requester.complete(request, need, self._record_start), self._door.mask)
-        self._add(reply)
-        self._estimate.learn(reply, before)
-        self._answer = reply.text.strip() or self._answer
-        return reply
+        return mask_reply(await self._requester.complete(request, need, self._record_start), self._door.mask)
 
     def _end_of(self, reply: AssistantMessage) -> AgentOutcome | None:
         """The outcome that this reply alone gives, or None when its calls are to be looked at."""
@@ -211,7 +222,7 @@ class Agent:
 
     def _warn_near_limit(self) -> None:
         """Tell the model once, before the last reply that a limit allows."""
-        warned = self._notice.due(self._estimate.input_tokens(self._history))
+        warned = self._notice.due(self._conversation.input_tokens())
         if warned is None:
             return
         dimension, text = warned
@@ -227,7 +238,7 @@ class Agent:
         if not isinstance(message, AssistantMessage):
             self._emit(MessageStart(message.role))
         entry_id = self._session.append_message(message)
-        self._history.append(message)
+        self._conversation.add(message, entry_id)
         if isinstance(message, AssistantMessage):
             port = self._requester.port
             model = f"{message.provider or port.provider_name}/{message.model or port.model}"

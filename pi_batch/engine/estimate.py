@@ -27,6 +27,8 @@ IMAGE_TOKENS = 1_600
 """The most that a resized image costs at the usual services."""
 MESSAGE_TOKENS = 4
 """Roles, separators, ids."""
+MAX_FACTOR = 2.0
+"""How far an estimate is raised at most where a service counted more than was estimated."""
 
 
 def text_tokens(text: str) -> int:
@@ -73,24 +75,37 @@ def _block_tokens(block: TextBlock | ImageBlock | ThinkingBlock | ToolCall) -> i
 
 
 class HistoryEstimate:
-    """Input tokens of the next request: the last reported usage plus an estimate of what came since."""
+    """Input tokens of the next request: the last reported usage plus an estimate of what came since.
+
+    Where the history was changed after the last report, everything is estimated; how far the estimate was
+    below that report is kept, so that a tokenizer that needs more than usual is allowed for.
+    """
 
     def __init__(self, fixed_tokens: int) -> None:
         self._fixed_tokens = fixed_tokens
         """System prompt and declarations."""
         self._known_tokens = 0
         self._known_messages = 0
+        self._factor = 1.0
 
-    def learn(self, reply: AssistantMessage, messages_before: int) -> None:
-        """Take a service's own count: everything up to and with this reply."""
+    def learn(self, reply: AssistantMessage, messages: Sequence[Message]) -> None:
+        """Take a service's own count: everything up to and with this reply, the last of `messages`."""
         usage = reply.usage
         if usage is not None and usage.total_tokens:
             self._known_tokens = usage.total_tokens
-            self._known_messages = messages_before + 1
+            self._known_messages = len(messages)
+
+    def forget(self, messages: Sequence[Message]) -> None:
+        """These messages are about to be changed: the last report will hold no longer."""
+        if self._known_messages:
+            known = messages[: self._known_messages]
+            estimated = self._fixed_tokens + sum(map(message_tokens, known))
+            self._factor = min(MAX_FACTOR, max(1.0, self._known_tokens / estimated))
+        self._known_messages = 0
 
     def input_tokens(self, messages: Sequence[Message]) -> int:
         """Estimated input of a request with this history."""
         rest = sum(map(message_tokens, messages[self._known_messages :]))
         if self._known_messages:
             return self._known_tokens + rest
-        return self._fixed_tokens + rest
+        return int((self._fixed_tokens + rest) * self._factor)

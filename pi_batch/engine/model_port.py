@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pi_batch.engine.limiter import Limiter
 from pi_batch.messages import Usage
-from pi_batch.protocols import Provider
+from pi_batch.protocols import Provider, RecordedSummary
 
 DEFAULT_MAX_OUTPUT_TOKENS = 16_384
 """Output wished for where neither the model nor the user names a cap."""
@@ -24,6 +24,11 @@ class ModelPort:
     thinking: str | None = None
     max_output_tokens: int = DEFAULT_MAX_OUTPUT_TOKENS
     context_window: int | None = None
+    """Input and output together; None: unknown, and the history is summed up only after it was too long."""
+    reserve: int | None = None
+    """Tokens of the window to be left free; None: as much as suits it."""
+    summarizer: ModelPort | None = None
+    """Who sums the history up; None: this model itself."""
     price_usd: Callable[[int, int], float] = lambda _input, _output: 0.0
     """(input tokens, output tokens) -> USD, the dearest case: what a request is reserved at."""
     cost_usd: Callable[[str, Usage], float | None] = lambda _model, _usage: None
@@ -32,6 +37,8 @@ class ModelPort:
     """Shared by all tasks that use the same endpoint."""
     retries_empty: bool = True
     """False for a recording: an empty reply there is what was recorded."""
+    recorded_summary: Callable[[], RecordedSummary | None] = lambda: None
+    """Asked before each request: the compaction that a recording has here."""
     warnings: Callable[[], tuple[str, ...]] = tuple
     """Asked once at the end of the agent's work: a recording says what was left over."""
 

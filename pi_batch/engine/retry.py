@@ -56,6 +56,8 @@ class Requester:
     policy: RetryPolicy = RetryPolicy()
     on_wait: Callable[[float], None] = lambda _seconds: None
     """Told how long each wait was: working time leaves it out."""
+    counts_turn: bool = True
+    """False for a request that is no turn of the agent: a summary."""
     is_watched: bool = True
     """False where nobody takes the pieces of a reply: no event is made of them then."""
 
@@ -84,6 +86,7 @@ class Requester:
                     self.emit(MessageStart("assistant"))
                     reply = await self._one_try(make_request(reservation), heard)
                 self._refuse_empty(reply, tries, shaky)
+                _refuse_no_room(reply)
             except ProviderError as error:
                 self._settle_lost(reservation, "error", _spent(error, reservation, heard))
                 self.ledger.check_time(TIME_UP_S)  # a request that our own limit ended is no service's fault
@@ -136,7 +139,8 @@ class Requester:
         cost_usd = reply.cost_usd
         if cost_usd is None:
             cost_usd = self.port.cost_usd(reply.model or self.port.model, usage)
-        self.ledger.settle(reservation, usage, cost_usd)
+        settle = self.ledger.settle if self.counts_turn else self.ledger.settle_uncounted
+        settle(reservation, usage, cost_usd)
         return _with_charge(reply, usage, cost_usd)
 
     def _settle_lost(self, reservation: Reservation, stop_reason: StopReason, spent: Usage) -> None:
@@ -144,7 +148,7 @@ class Requester:
         cost_usd: float | None = 0.0
         if spent.total_tokens:
             cost_usd = self.port.cost_usd(self.port.model, spent)
-            self.ledger.settle_failure(reservation, spent, cost_usd)
+            self.ledger.settle_uncounted(reservation, spent, cost_usd)
         else:
             self.ledger.release(reservation)
         self.emit(MessageEnd("", "assistant", "", stop_reason, spent, cost_usd))
@@ -172,6 +176,13 @@ class Requester:
             return error.retry_after_s * (1 + 0.1 * self.random.random())
         backoff_s = min(30.0, self.policy.base_s * 2.0 ** (tries - 1))
         return backoff_s * (1 - 0.25 * self.random.random())
+
+
+def _refuse_no_room(reply: AssistantMessage) -> None:
+    """Raises: ProviderError for a reply that the end of the window cut before its first word."""
+    usage = reply.usage
+    if reply.stop_reason == "length" and not reply.content and usage is not None and not usage.output_tokens:
+        raise ProviderError("the request left no room for a reply", kind="context_overflow", spent=usage)
 
 
 def _spent(error: ProviderError, reservation: Reservation, heard: Sequence[str]) -> Usage:

@@ -42,13 +42,20 @@ class Config:
     """Between two parsed events of a stream."""
     max_output_tokens: int | None = None
     """Of one request."""
+    context_window: int | None = None
+    """Tokens that the model takes in and gives out together, where no table says so or less is to be used."""
+    compaction_model: str | None = None
+    """Who sums a long history up; None: the task's own model."""
+    compaction_reserve_tokens: int | None = None
+    """What a history leaves free of the window before it is summed up."""
     max_retries: int | None = None
     retry_cap_s: float | None = None
     """The longest wait before another try."""
     prices: str | None = None
     """A JSON or TOML price file; absolute when it comes from a file."""
     providers: Mapping[str, Any] | None = None
-    """Services of one's own, name -> table of base_url, key_variable, api, headers, compat; files only."""
+    """Services of one's own, name -> table of base_url, key_variable, api, headers, compat, context_window;
+    files only."""
     file: str = ""
     """Where this was read; empty for the environment."""
 
@@ -101,6 +108,9 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "jobs": lambda value: _number(value, least=1),
     "idle_timeout_s": lambda value: _number(value, above=0),
     "max_output_tokens": lambda value: _number(value, least=1),
+    "context_window": lambda value: _number(value, least=1),
+    "compaction_model": lambda value: _text(value, model_name),
+    "compaction_reserve_tokens": lambda value: _number(value, least=1),
     "max_retries": lambda value: _number(value, least=0),
     "retry_cap_s": lambda value: _number(value, above=0),
     "prices": _text,

@@ -44,6 +44,8 @@ class Service:
     compat: Compat = DEFAULT_COMPAT
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
     """The most that a model of unknown family is asked for."""
+    context_window: int | None = None
+    """Of all its models, where a config file says so."""
     header_variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Variable -> header, sent where the variable is set."""
     headers: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

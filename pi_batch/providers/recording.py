@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,16 @@ from pi_batch.errors import UsageError
 from pi_batch.messages import (
     AssistantMessage,
     Message,
+    SystemMessage,
     TextBlock,
     ToolCall,
     ToolResultMessage,
+    Usage,
     UserMessage,
 )
+from pi_batch.protocols import RecordedSummary
 from pi_batch.session import Entry, SessionFile, active_branch, messages, read_session
+from pi_batch.session.spent import spent_on
 
 NOT_REPLIES = frozenset({"error", "aborted"})
 """How a recorded message ended that is no reply: the request was made again, or given up."""
@@ -36,6 +40,8 @@ class Recording:
     """On the active branch, in order, those before a compaction too."""
     results: tuple[Mapping[str, ToolResultMessage], ...]
     """For each reply, what its calls came to, by call id."""
+    compactions: Mapping[int, RecordedSummary]
+    """By how many replies came before each."""
     prompt: str | None
     """The first user message's text; None where there is none."""
     roots: tuple[str, ...]
@@ -82,6 +88,7 @@ def read_recording(path: Path) -> Recording:
         path,
         replies,
         results,
+        _compactions(branch),
         None if first is None else user_text_of(first),
         _roots(session, branch),
         _warnings(session),
@@ -141,6 +148,30 @@ def _replies(
             case _:
                 pass
     return tuple(replies), tuple(results)
+
+
+def _compactions(branch: Sequence[Entry]) -> Mapping[int, RecordedSummary]:
+    """Each compaction, by how many replies came before it; of several at one place the last."""
+    found: dict[int, RecordedSummary] = {}
+    said: list[str] = []
+    replies = 0
+    for entry in branch:
+        if entry.type == "message":
+            (message,) = messages((entry,)) or (None,)
+            is_failed = isinstance(message, AssistantMessage) and message.stop_reason in NOT_REPLIES
+            if message is not None and not isinstance(message, SystemMessage) and not is_failed:
+                said.append(entry.id)
+                replies += isinstance(message, AssistantMessage)
+        elif entry.type == "compaction" and isinstance(entry.fields.get("summary"), str):
+            first, details = entry.fields.get("firstKeptEntryId"), entry.fields.get("details")
+            kept = len(said) - said.index(first) if first in said else 0
+            spent = spent_on(entry)
+            earlier = found.get(replies)
+            usage = (spent.usage if spent else Usage()) + (earlier.usage or Usage() if earlier else Usage())
+            cost_usd = (spent.cost_usd if spent else 0.0) + (earlier.cost_usd or 0.0 if earlier else 0.0)
+            details = details if isinstance(details, Mapping) else {}
+            found[replies] = RecordedSummary(str(entry.fields["summary"]), kept, details, usage, cost_usd)
+    return found
 
 
 def _deep(value: Any, rewrite: Callable[[str], str]) -> Any:

@@ -23,7 +23,7 @@ from pi_batch.messages import (
     Usage,
     UserMessage,
 )
-from pi_batch.protocols import Delta, ModelRequest
+from pi_batch.protocols import Delta, ModelRequest, RecordedSummary
 from pi_batch.providers.recording import (
     exit_code,
     find_recording,
@@ -60,6 +60,8 @@ class Replay:
         self._warn = on_warning or self._kept.append
         self._next: int | None = None
         """The reply that comes next; None before the first request."""
+        self._summarized: set[int] = set()
+        """Where a compaction was given, by the reply after it."""
         self._compared = 0
         """The last reply whose results were looked at, counted from 1."""
         self._rewrite: Callable[[str], str] = lambda text: text
@@ -87,6 +89,14 @@ class Replay:
             yield delta
         self._next = index + 1
         yield reply
+
+    def recorded_summary(self) -> RecordedSummary | None:
+        """The compaction that the recording has before the next reply, with its paths as they are now."""
+        found = self._recording.compactions.get(self._next or 0)
+        if found is None or self._next in self._summarized:
+            return None
+        self._summarized.add(self._next or 0)
+        return replace(found, text=self._rewrite(found.text))
 
     async def close(self) -> None:
         """Nothing is held open."""

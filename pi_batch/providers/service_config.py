@@ -12,14 +12,14 @@ from pi_batch.errors import UsageError
 from pi_batch.providers.catalog import SERVICES, Service, chat_service
 from pi_batch.providers.compat import DEFAULT, Compat
 
-_KEYS = ("api", "base_url", "key_variable", "headers", "compat", "max_output_tokens")
+_KEYS = ("api", "base_url", "key_variable", "headers", "compat", "max_output_tokens", "context_window")
 
 
 def service_from_config(name: str, table: Mapping[str, Any], where: str) -> Service:
     """A service out of a config file: a new one, or a known one with changes.
 
     Keys: api (openai-chat | anthropic), base_url, key_variable ("" for none), headers, compat (fields of
-    `Compat`), max_output_tokens. Raises: UsageError, every problem on a line of its own.
+    `Compat`), max_output_tokens, context_window. Raises: UsageError, every problem on a line of its own.
     """
     problems = _config_problems(table)
     known = SERVICES.get(name)
@@ -28,9 +28,8 @@ def service_from_config(name: str, table: Mapping[str, Any], where: str) -> Serv
     if problems:
         raise UsageError("\n".join(f"{where}: providers.{name}: {problem}" for problem in problems))
     service = known or chat_service(name, str(table["base_url"]), DEFAULT)
-    changes: dict[str, Any] = {
-        key: table[key] for key in ("api", "base_url", "max_output_tokens") if key in table
-    }
+    plain = ("api", "base_url", "max_output_tokens", "context_window")
+    changes: dict[str, Any] = {key: table[key] for key in plain if key in table}
     if "key_variable" in table:
         variable = table["key_variable"]
         changes |= {"key_variables": (variable,) if variable else (), "needs_key": bool(variable)}
@@ -57,6 +56,7 @@ def _config_problems(table: Mapping[str, Any]) -> list[str]:
         "headers": (_is_str_map, "a table of strings"),
         "compat": (lambda value: isinstance(value, Mapping), "a table"),
         "max_output_tokens": (lambda value: type(value) is int and value >= 1, "a number >= 1"),
+        "context_window": (lambda value: type(value) is int and value >= 1, "a number >= 1"),
     }
     for key, (is_right, need) in checks.items():
         if key in table and not is_right(table[key]):

@@ -15,6 +15,7 @@ from pi_batch.providers.catalog import (
 from pi_batch.wiring.models import ModelName, find_service
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
+from pi_batch.wiring.windows import context_window
 
 Row = Mapping[str, Any]
 
@@ -37,6 +38,7 @@ def describe_models(models: Sequence[str]) -> list[Row]:
         name = ModelName.parse(text)
         service = find_service(name.provider, settings)
         price = prices.lookup(name.provider, name.model)
+        window, window_from = context_window(name.provider, name.model, service, settings, prices)
         rows.append(
             {
                 "model": text,
@@ -48,7 +50,8 @@ def describe_models(models: Sequence[str]) -> list[Row]:
                 "cache_write_usd": price.cache_write if price else None,
                 "tiers": [tier.input_tokens_above for tier in price.tiers] if price else [],
                 "price_from": price.source if price else "unknown: a cost limit would refuse this model",
-                "context_window": prices.context_window(name.provider, name.model),
+                "context_window": window,
+                "context_window_from": window_from,
                 "max_output_tokens": settings.max_output_tokens
                 or default_max_output_tokens(service, name.model),
                 "max_output_tokens_from": "PI_BATCH_MAX_OUTPUT_TOKENS or config"

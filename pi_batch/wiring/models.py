@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from pi_batch.protocols import Provider
 from pi_batch.spec import PlannedTask
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
+from pi_batch.wiring.windows import context_window
 
 THINKING_LEVELS = ("off", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 
@@ -78,7 +79,12 @@ class ModelPool:
     def check(self, tasks: Iterable[PlannedTask]) -> None:
         """Look providers, prices and recordings up before anything runs. Raises: UsageError, a line each."""
         problems: dict[str, None] = {}
-        for model in dict.fromkeys(task.model for task in tasks):
+        summarizer = self._settings.compaction_model
+        if summarizer is not None and summarizer.startswith("replay/"):
+            problems[f"compaction_model {summarizer!r}: a recording sums nothing up"] = None
+            summarizer = None
+        models = [*(task.model for task in tasks), *([summarizer] if summarizer else [])]
+        for model in dict.fromkeys(models):
             try:
                 name = ModelName.parse(model)
                 if name.provider == "replay":
@@ -97,7 +103,8 @@ class ModelPool:
         if name.provider == "replay":
             return self._open_replay(name, task, warn)
         service = self._service(name.provider)
-        return OpenedModel(self._port(name, service, task), lambda _workspace: None)
+        port = replace(self._port(name, service, task), summarizer=self._summarizer(task))
+        return OpenedModel(port, lambda _workspace: None)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -128,11 +135,23 @@ class ModelPool:
             thinking=name.thinking,
             max_output_tokens=self._settings.max_output_tokens
             or default_max_output_tokens(opened.service, name.model),
-            context_window=prices.context_window(name.provider, name.model),
+            context_window=context_window(name.provider, name.model, opened.service, self._settings, prices)[
+                0
+            ],
+            reserve=self._settings.compaction_reserve_tokens,
             price_usd=lambda given, out: most_usd(given, out, price) if price is not None else 0.0,
             cost_usd=cost_usd,
             limiter=opened.limiter,
         )
+
+    def _summarizer(self, task: PlannedTask) -> ModelPort | None:
+        """The model set for summaries, where that is another one than the task's."""
+        wanted = self._settings.compaction_model
+        if wanted is None or wanted == task.model:
+            return None
+        name = ModelName.parse(wanted)
+        port = self._port(name, self._service(name.provider), task)
+        return replace(port, context_window=self._price_table().context_window(name.provider, name.model))
 
     def _price_table(self) -> Any:
         if self._prices is None:
@@ -168,6 +187,7 @@ class ModelPool:
             max_output_tokens=self._settings.max_output_tokens or DEFAULT_MAX_OUTPUT_TOKENS,
             cost_usd=lambda _model, _usage: 0.0,
             retries_empty=False,
+            recorded_summary=replay.recorded_summary,
             warnings=replay.warnings,
         )
         return OpenedModel(port, replay.bind)

@@ -44,6 +44,21 @@ class Settings:
         return _first(self._environment.max_output_tokens, self.file.max_output_tokens)
 
     @property
+    def context_window(self) -> int | None:
+        """The window of the tasks' models, over what tables say."""
+        return _first(self._environment.context_window, self.file.context_window)
+
+    @property
+    def compaction_model(self) -> str | None:
+        """Who sums a long history up."""
+        return self._environment.compaction_model or self.file.compaction_model
+
+    @property
+    def compaction_reserve_tokens(self) -> int | None:
+        """What a history leaves free of the window."""
+        return _first(self._environment.compaction_reserve_tokens, self.file.compaction_reserve_tokens)
+
+    @property
     def output(self) -> Path | None:
         """Where run directories go."""
         text = self._environment.output or self.file.output

@@ -54,6 +54,10 @@ class Desk:
         """Write a recording."""
         return write_session(self.path / name, turns)
 
+    def setenv(self, name: str, value: str) -> None:
+        """Set a variable of the program."""
+        self._monkeypatch.setenv(name, value)
+
     def call(self, *words: str) -> Called:
         """Run the program."""
         self._monkeypatch.setattr(sys, "argv", ["pi-batch", *words])

@@ -56,7 +56,7 @@ def test_the_services_count_replaces_the_estimate() -> None:
     assert estimate.input_tokens(history) > 2_000
     reply = AssistantMessage((TextBlock("ok"),), "stop", usage=Usage(300, 10, 200, 0))
     history.append(reply)
-    estimate.learn(reply, 1)
+    estimate.learn(reply, history)
     assert estimate.input_tokens(history) == 510
     history.append(user_text("b" * 35))
     assert 510 < estimate.input_tokens(history) < 540
@@ -65,5 +65,5 @@ def test_the_services_count_replaces_the_estimate() -> None:
 def test_a_reply_without_usage_teaches_nothing() -> None:
     estimate = HistoryEstimate(fixed_tokens=7)
     reply = AssistantMessage((TextBlock("ok"),), "stop")
-    estimate.learn(reply, 0)
+    estimate.learn(reply, [reply])
     assert estimate.input_tokens([reply]) > 7

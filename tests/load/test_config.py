@@ -35,6 +35,9 @@ def test_every_setting_is_read_from_pyproject(tmp_path: Path) -> None:
         jobs = 3
         idle_timeout_s = 20
         max_output_tokens = 4096
+        context_window = 32768
+        compaction_model = "fake/small"
+        compaction_reserve_tokens = 4000
         max_retries = 0
         retry_cap_s = 2.5
         prices = "prices.json"
@@ -47,6 +50,9 @@ def test_every_setting_is_read_from_pyproject(tmp_path: Path) -> None:
         jobs=3,
         idle_timeout_s=20,
         max_output_tokens=4096,
+        context_window=32768,
+        compaction_model="fake/small",
+        compaction_reserve_tokens=4000,
         max_retries=0,
         retry_cap_s=2.5,
         prices=str(tmp_path / "prices.json"),
@@ -152,6 +158,9 @@ def test_variables_say_the_same(tmp_path: Path) -> None:
         "PI_BATCH_JOBS": "3",
         "PI_BATCH_IDLE_TIMEOUT_S": "20",
         "PI_BATCH_MAX_OUTPUT_TOKENS": "4096",
+        "PI_BATCH_CONTEXT_WINDOW": "32768",
+        "PI_BATCH_COMPACTION_MODEL": "fake/small",
+        "PI_BATCH_COMPACTION_RESERVE_TOKENS": "4000",
         "PI_BATCH_MAX_RETRIES": "0",
         "PI_BATCH_RETRY_CAP_S": "2.5",
         "PI_BATCH_PRICES": "p.json",
@@ -166,6 +175,9 @@ def test_variables_say_the_same(tmp_path: Path) -> None:
         jobs=3,
         idle_timeout_s=20,
         max_output_tokens=4096,
+        context_window=32768,
+        compaction_model="fake/small",
+        compaction_reserve_tokens=4000,
         max_retries=0,
         retry_cap_s=2.5,
         prices="p.json",
@@ -181,6 +193,9 @@ def test_every_setting_has_a_field() -> None:
     ("name", "value", "message"),
     [
         ("PI_BATCH_JOBS", "1e3", "got 1000.0, need a whole number"),
+        ("PI_BATCH_CONTEXT_WINDOW", "0", "got 0, need >= 1"),
+        ("PI_BATCH_CONTEXT_WINDOW", "32k", "got '32k', need a whole number"),
+        ("PI_BATCH_COMPACTION_MODEL", "small", "got 'small', need provider/model, e.g. 'openai/gpt-4.1'"),
         ("PI_BATCH_RETRY_CAP_S", "-1", "got -1, need > 0"),
         ("PI_BATCH_MAX_RETRIES", "x", "got 'x', need a whole number"),
     ],
@@ -191,4 +206,4 @@ def test_each_mistake_of_a_variable_is_one_line(name: str, value: str, message: 
     with pytest.raises(SpecError) as caught:
         found.raise_if_any()
     assert str(caught.value).startswith(f"{name}: got ")
-    assert str(caught.value).endswith(message.split(", ")[1])
+    assert str(caught.value).endswith(message.split(", ", 1)[1])

@@ -139,12 +139,14 @@ def test_a_service_of_ones_own_has_address_key_and_quirks() -> None:
         "base_url": "https://gate.example/v1",
         "headers": {"X-Team": "ci"},
         "max_output_tokens": 4096,
+        "context_window": 65_536,
         "compat": {"developer_role": True, "reasoning_fields": ["thoughts"], "extra_body": {"top_k": 1}},
     }
     service = service_from_config("my-gate", table, ".pi-batch.toml")
     assert service.compat.developer_role
     assert service.compat.reasoning_fields == ("thoughts",)
     assert default_max_output_tokens(service, "anything") == 4096
+    assert service.context_window == 65_536
     endpoint = endpoint_for(service, {"MY_GATE_API_KEY": "k-12345678"})
     assert (endpoint.service, endpoint.api_key) == ("my-gate", "k-12345678")
     assert endpoint.headers == {"X-Team": "ci"}
@@ -171,6 +173,7 @@ def test_every_mistake_in_a_config_is_one_line_that_names_it() -> None:
         "api": "soap",
         "headers": {"a": 1},
         "max_output_tokens": 0,
+        "context_window": "64k",
         "compat": {
             "quirk": 1,
             "developer_role": "yes",
@@ -184,11 +187,12 @@ def test_every_mistake_in_a_config_is_one_line_that_names_it() -> None:
         service_from_config("gate", table, "pyproject.toml")
     lines = str(caught.value).split("\n")
     assert lines[0] == "pyproject.toml: providers.gate: base_ur: unknown; did you mean base_url?"
-    assert len(lines) == 11
+    assert len(lines) == 12
     for name in (
         "api",
         "headers",
         "max_output_tokens",
+        "context_window",
         "compat.quirk",
         "compat.developer_role",
         "base_url: missing",

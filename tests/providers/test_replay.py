@@ -17,6 +17,7 @@ from pi_batch.messages import (
     Usage,
     user_text,
 )
+from pi_batch.protocols import RecordedSummary
 from pi_batch.providers.replay import Replay
 from pi_batch.redact import Masker
 from pi_batch.sinks.session_log import SessionWriter
@@ -148,6 +149,34 @@ async def test_replies_before_a_compaction_are_played_too(tmp_path: Path) -> Non
     )
     played = Played(path)
     assert [(await played.turn()).text, (await played.turn()).text] == ["one", "two"]
+
+
+def with_compactions(path: Path) -> Path:
+    """Three replies; what was before the second is summed up before the third."""
+    spent = {**NO_USAGE, "input": 90, "output": 10, "totalTokens": 100, "cost": {**ZERO_COST, "total": 0.5}}
+    summary = {"summary": "In /recorded/w.", "details": {"readFiles": ["a"]}, "usage": spent}
+    return chain(
+        path,
+        user("1", None, "go"),
+        reply("2", None, call("c1", command="ls"), stop="toolUse"),
+        result("3", None, "c1", "a.txt"),
+        reply("4", None, call("c2", command="ls"), stop="toolUse"),
+        result("5", None, "c2", "a.txt"),
+        entry("6", None, "compaction", tokensBefore=9, firstKeptEntryId="4", **summary),
+        reply("7", None, "broken", stop="error"),
+        reply("8", None, "done"),
+        cwd="/recorded/w",
+    )
+
+
+async def test_a_recorded_compaction_comes_once_before_the_reply_that_followed_it(tmp_path: Path) -> None:
+    played = Played(with_compactions(tmp_path / "s.jsonl"), workspace="/live/w")
+    seen = []
+    for _ in range(3):
+        seen += [played.provider.recorded_summary(), played.provider.recorded_summary()]
+        await played.turn()
+    assert [found is None for found in seen] == [True, True, True, True, False, True]
+    assert seen[4] == RecordedSummary("In /live/w.", 2, {"readFiles": ["a"]}, Usage(90, 10), 0.5)
 
 
 async def test_a_resumed_history_goes_on_behind_its_last_reply(recording: Path) -> None:

@@ -130,3 +130,35 @@ def test_a_service_of_ones_own_is_known_from_the_config_file(tmp_path: Path) -> 
 def test_services_with_keys_are_those_whose_variable_is_set(tmp_path: Path) -> None:
     assert providers_with_keys(Surroundings(tmp_path, {})) == ()
     assert "groq" in providers_with_keys(Surroundings(tmp_path, {"GROQ_API_KEY": "x"}))
+
+
+async def test_another_model_sums_up_where_one_is_set(tmp_path: Path) -> None:
+    environ = {
+        "OPENAI_API_KEY": "k-12345678",
+        "PI_BATCH_COMPACTION_MODEL": "openai/gpt-4.1-mini",
+        "PI_BATCH_COMPACTION_RESERVE_TOKENS": "5000",
+        "PI_BATCH_CONTEXT_WINDOW": "32000",
+    }
+    models = pool(tmp_path, environ)
+    port = models.open(task("openai/gpt-4.1"), ignore).port
+    assert port.summarizer is not None
+    assert (port.summarizer.label, port.summarizer.context_window) == ("openai/gpt-4.1-mini", 1_000_000)
+    assert (port.context_window, port.reserve) == (32_000, 5_000)
+    assert models.open(task("openai/gpt-4.1-mini"), ignore).port.summarizer is None
+    await models.close()
+
+
+async def test_a_model_for_summaries_is_looked_at_before_anything_runs(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="opneai"):
+        pool(tmp_path, {"PI_BATCH_COMPACTION_MODEL": "opneai/gpt-4.1-mini"}).check([task("openai/gpt-4.1")])
+    environ = {"OPENAI_API_KEY": "k-12345678", "PI_BATCH_COMPACTION_MODEL": "openai/no-price-model"}
+    limited = pool(tmp_path, environ, has_limit=True)
+    with pytest.raises(ProviderError, match="no-price-model: no price is known"):
+        limited.open(task("openai/gpt-4.1"), ignore)
+    await limited.close()
+
+
+def test_a_recording_sums_nothing_up(tmp_path: Path) -> None:
+    write_session(tmp_path / "s.jsonl", [say("done")])
+    with pytest.raises(UsageError, match="compaction_model"):
+        pool(tmp_path, {"PI_BATCH_COMPACTION_MODEL": "replay/s.jsonl"}).check([task("replay/s.jsonl")])
