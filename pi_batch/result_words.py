@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pi_batch.messages import Usage
-from pi_batch.results import BatchResult, RunResult, Totals
+from pi_batch.results import BatchResult, CodemodeCounts, RunResult, Totals
 
 STYLES = {
     "passed": "green",
@@ -30,8 +30,23 @@ def spent(result: RunResult) -> str:
         tokens(result.usage),
         dollars(result.total_cost_usd),
         f"{seconds(result.duration_s):.1f} s",
+        *([scripts(result.codemode)] if result.codemode.scripts else []),
     )
     return ", ".join(parts)
+
+
+def scripts(codemode: CodemodeCounts) -> str:
+    """`2 scripts with 301 calls (1.2 MB kept out of the context)`."""
+    what = f"{codemode.scripts:,} {'script' if codemode.scripts == 1 else 'scripts'}"
+    calls = f"{codemode.calls:,} {'call' if codemode.calls == 1 else 'calls'}"
+    return f"{what} with {calls} ({_size(codemode.bytes_saved)} kept out of the context)"
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit that fits."""
+    if count < 1000:
+        return f"{count} B"
+    return f"{count / 1e3:.1f} kB" if count < 1_000_000 else f"{count / 1e6:.1f} MB"
 
 
 def turns(count: int) -> str:
@@ -79,12 +94,22 @@ def counts(totals: Totals) -> str:
 def totals_line(batch: BatchResult) -> tuple[str, ...]:
     """`8 turns`, `960 tokens`, `$2.00`, `60.0 s`, and what stood between the tasks and the machine."""
     names = _sandboxes(batch)
+    used = _scripts(batch)
     return (
         turns(batch.totals.num_turns),
         tokens(batch.totals.usage),
         dollars(batch.totals.total_cost_usd),
         f"{seconds(batch.duration_s):.1f} s",
+        *([scripts(used)] if used.scripts else []),
         *([f"sandbox {', '.join(names)}"] if names else []),
+    )
+
+
+def _scripts(batch: BatchResult) -> CodemodeCounts:
+    """The scripts of all tasks."""
+    each = [result.codemode for result in batch.results]
+    return CodemodeCounts(
+        sum(one.scripts for one in each), sum(one.calls for one in each), sum(one.bytes_saved for one in each)
     )
 
 

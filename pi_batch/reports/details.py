@@ -88,6 +88,7 @@ def _around(result: RunResult) -> list[str]:
         *_listed("calls denied:", result.permission_denials, denial),
         *_listed("warnings:", result.warnings, plain_line),
         f"took: {spent(result)}",
+        *([f"scripts held by: {', '.join(result.codemode.layers)}"] if result.codemode.layers else []),
         *(f"{word}: {plain_line(path)}" for word, path in _files(result) if path),
     ]
 

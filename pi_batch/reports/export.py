@@ -110,9 +110,23 @@ def _body(message: Message) -> Iterator[str]:
         return
     for block in message.content:
         yield from _block(block)
-    if isinstance(message, ToolResultMessage) and message.details:
+    if isinstance(message, ToolResultMessage):
+        yield from _details(message.details)
+
+
+def _details(details: Mapping[str, Any]) -> Iterator[str]:
+    """What logs see beside a result; of a script's calls one line each."""
+    rest = {name: value for name, value in details.items() if name != "nestedCalls"}
+    if rest:
         yield "details:"
-        yield from (f"  {line}" for line in _json_lines(message.details))
+        yield from (f"  {line}" for line in _json_lines(rest))
+    nested = details.get("nestedCalls")
+    calls = nested.get("calls") if isinstance(nested, Mapping) else None
+    if isinstance(calls, list) and calls:
+        yield "calls of the script:"
+        for call in calls:
+            known = call if isinstance(call, Mapping) else {}
+            yield _line(f"  {known.get('name')} {known.get('id')}: {known.get('status')}")
 
 
 def _block(block: TextBlock | ThinkingBlock | ImageBlock | ToolCall) -> Iterator[str]:

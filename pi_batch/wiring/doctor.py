@@ -14,6 +14,7 @@ from pi_batch import __version__
 from pi_batch.load.config import load_config
 from pi_batch.wiring.finding import Finding
 from pi_batch.wiring.sandbox_findings import sandbox_findings
+from pi_batch.wiring.script_findings import script_findings
 from pi_batch.wiring.surroundings import Surroundings
 
 
@@ -29,6 +30,7 @@ def findings() -> tuple[Finding, ...]:
         _temp(),
         _run_dir(around.cwd),
         *sandbox_findings(around),
+        *script_findings(),
         *_models(around),
     )
 

@@ -38,8 +38,9 @@ class Scripting:
     def __init__(
         self, *, is_isolated: Callable[[], bool] = seccomp.is_available, platform: str = sys.platform
     ) -> None:
-        self._is_isolated = is_isolated()
-        self._platform = platform
+        self.is_isolated = is_isolated()
+        """Whether the kernel can hold a script here."""
+        self.is_linux = platform == "linux"
         self._zygote: Zygote | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -55,9 +56,9 @@ class Scripting:
 
     def refusal(self, spec: TaskSpec) -> str:
         """Why a task's scripts cannot be run here; empty when they can."""
-        if self._is_isolated:
+        if self.is_isolated:
             return ""
-        if self._platform == "linux":
+        if self.is_linux:
             return "codemode: this kernel takes no system-call filter (seccomp), so no script is run"
         if spec.sandbox_required or spec.trust == "untrusted":
             return "codemode: this system has no system-call filter, and the task asks for full isolation"
@@ -70,7 +71,7 @@ class Scripting:
             refusal = self.refusal(task.spec) if has_scripts(task.spec) else ""
             if refusal and not is_asked_for(task):
                 said[f"{refusal}; models get the other tools"] = None
-            elif has_scripts(task.spec) and not refusal and not self._is_isolated:
+            elif has_scripts(task.spec) and not refusal and not self.is_isolated:
                 said[WEAK] = None
         return tuple(said)
 
@@ -113,7 +114,7 @@ class Scripting:
         if self._zygote is None:
             from pi_batch.codemode.worker.host import Zygote
 
-            self._zygote = Zygote(needs_seccomp=self._is_isolated or self._platform == "linux")
+            self._zygote = Zygote(needs_seccomp=self.is_isolated or self.is_linux)
             self._zygote.warm()
         return self._zygote
 

@@ -16,6 +16,8 @@ from pi_batch.codemode.worker.wire import Ready
 from pi_batch.errors import SandboxError
 from pi_batch.kernel import seccomp
 
+LEAST_AT_ONCE = 8
+"""Workers, however few cores there are: scripts mostly wait for their calls, which may take minutes."""
 GONE_WAIT_S = 0.5
 """How long a worker whose socket is closed may take to end, so that its own end is told and not ours."""
 
@@ -44,7 +46,7 @@ class Zygote:
         self._launch = Launch(needs_seccomp, runner, paths)
         self._can_fork = can_fork
         self._workers: Workers | None = None
-        self._slots = asyncio.Semaphore(max(2, os.cpu_count() or 2))
+        self._slots = asyncio.Semaphore(max(LEAST_AT_ONCE, os.cpu_count() or 1))
         self.layers: tuple[str, ...] = ()
         """What holds the scripts, by the names of `lockdown`, as soon as it is known."""
 
