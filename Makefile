@@ -6,13 +6,16 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Where a machine sets it, the suite takes half as long again: each process compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check lint types slow nightly bench clean setup
+.PHONY: demo demo-codemode test check lint types slow nightly bench clean setup
 
 setup:
 	@sh scripts/setup.sh
 
 demo: setup
 	@$(PYTHON) -m pi_batch run examples/fix-failing-test/task.yaml -m replay/examples/fix-failing-test/session.jsonl
+
+demo-codemode: setup
+	@sh examples/codemode-audit/run.sh
 
 test: setup
 	@$(PYTHON) -m pytest -q -n auto

@@ -1,9 +1,9 @@
-# Read by the run.sh of each example: runs a built-in spec on a git repository made for this one run.
+# Read by the run.sh of each example: runs a spec on a git repository made for this one run.
 #
 #   here=...; run_builtin NAME [ARGUMENT...]
 #
-# The repository is a copy of project/ in a temporary directory; where there is a change/, its files are a second
-# commit, on a branch. The model's part is session.jsonl, unless the arguments name a model.
+# The repository is a copy of project/ in a temporary directory, with what generate.py writes where there is one;
+# where there is a change/, its files are a second commit, on a branch. The model's part is session.jsonl, unless the arguments name a model.
 
 run_builtin() {
     name=$1
@@ -27,7 +27,9 @@ run_builtin() {
 
 make_repository() { # make_repository EXAMPLE DIRECTORY
     unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
-    mkdir "$2" && cp -R "$1/project/." "$2" && git_in "$2" init -q --template= || return
+    mkdir "$2" && cp -R "$1/project/." "$2" || return
+    if [ -f "$1/generate.py" ]; then python3 "$1/generate.py" "$2" || return; fi
+    git_in "$2" init -q --template= || return
     git_in "$2" symbolic-ref HEAD refs/heads/main && commit "$2" "The project" || return
     if [ -d "$1/change" ]; then
         git_in "$2" checkout -q -b change && cp -R "$1/change/." "$2" && commit "$2" "The change"

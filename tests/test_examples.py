@@ -19,6 +19,7 @@ from pi_batch.schemas import result_schema
 from pi_batch.session import active_branch, messages, read_session
 from tests.builtins import NAMES, ROOT, pi_batch, put, repository, run
 from tests.cases.turns import bash, edit, say, turn, write_session
+from tests.codemode.worker.rigs import needs_isolation
 
 pytestmark = pytest.mark.slow
 
@@ -32,6 +33,25 @@ CHANGED = {
     "sync-docs": ["README.md"],
     "review-diff": [],
     "triage-todos": [],
+    "codemode-audit": [
+        f"services/{service}/step_{step:02}.py"
+        for row, service in enumerate(
+            [
+                "billing",
+                "catalog",
+                "delivery",
+                "invoices",
+                "mail",
+                "orders",
+                "refunds",
+                "search",
+                "stock",
+                "users",
+            ]
+        )
+        for step in range(30)
+        if (row * 30 + step * 7) % 12 == 5
+    ],
 }
 """Example -> the files that its patch is about."""
 
@@ -181,6 +201,15 @@ def test_a_silenced_finding_costs_an_attempt(played: Played) -> None:
         (2, "tests", True),
         (2, "no new suppressions", True),
     ]
+
+
+@needs_isolation
+def test_two_scripts_do_what_takes_hundreds_of_calls(played: Played) -> None:
+    ran = played("codemode-audit")
+    assert (ran.result["num_turns"], ran.result["tool_calls"]) == (3, {"codemode": 2})
+    codemode = ran.result["codemode"]
+    assert (codemode["scripts"], codemode["calls"]) == (2, 327)
+    assert codemode["bytes_saved"] > 50_000
 
 
 def test_a_review_is_an_answer_in_json(played: Played) -> None:

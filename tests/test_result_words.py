@@ -8,8 +8,17 @@ from dataclasses import replace
 import pytest
 
 from pi_batch.fold import fold
-from pi_batch.result_words import STYLES, counts, dollars, outcome_word, seconds, spent, totals_line
-from pi_batch.results import SandboxReport, Totals
+from pi_batch.result_words import (
+    STYLES,
+    counts,
+    dollars,
+    outcome_word,
+    scripts,
+    seconds,
+    spent,
+    totals_line,
+)
+from pi_batch.results import CodemodeCounts, SandboxReport, Totals
 from tests.reports.batches import one_of_everything
 from tests.streams import Stream
 
@@ -61,3 +70,24 @@ def test_a_sandbox_that_isolates_nothing_says_so_in_the_totals() -> None:
     boxed = replace(batch.results[0], sandbox=SandboxReport("bwrap", ("namespaces",)))
     assert totals_line(replace(batch, results=(boxed,)))[-1] == "sandbox bwrap"
     assert totals_line(fold(Stream().finish().records)) == ("0 turns", "0 tokens", "$0.00", "60.0 s")
+
+
+@pytest.mark.parametrize(
+    ("codemode", "words"),
+    [
+        (CodemodeCounts(1, 1, 12), "1 script with 1 call (12 B kept out of the context)"),
+        (CodemodeCounts(2, 1301, 65_900), "2 scripts with 1,301 calls (65.9 kB kept out of the context)"),
+        (CodemodeCounts(2, 0, 1_200_000), "2 scripts with 0 calls (1.2 MB kept out of the context)"),
+    ],
+)
+def test_scripts_are_said_with_what_they_saved(codemode: CodemodeCounts, words: str) -> None:
+    assert scripts(codemode) == words
+
+
+def test_scripts_are_said_only_where_there_were_some() -> None:
+    batch = one_of_everything()
+    assert not any("script" in part for part in totals_line(batch))
+    used = replace(batch.results[0], codemode=CodemodeCounts(2, 3, 4))
+    batch = replace(batch, results=(used, used))
+    assert "4 scripts with 6 calls (8 B kept out of the context)" in totals_line(batch)
+    assert spent(used).endswith(", 2 scripts with 3 calls (4 B kept out of the context)")

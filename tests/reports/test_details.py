@@ -7,7 +7,7 @@ from dataclasses import replace
 from pi_batch.encoders import utf8_bytes
 from pi_batch.reports.details import LIST_MAX_ITEMS, details
 from pi_batch.reports.rows import Row, rows
-from pi_batch.results import ChangedFile, VerificationResult
+from pi_batch.results import ChangedFile, CodemodeCounts, VerificationResult
 from tests.reports.batches import one_of_everything, read_log
 
 RED = VerificationResult("tests", "pytest -q", 1, False, 1.0, 1, None, "x.log", "exit code 1")
@@ -78,3 +78,9 @@ def test_a_stop_that_was_no_completion_and_an_error_are_named() -> None:
 def test_however_little_room_there_is_it_is_kept() -> None:
     for max_bytes in range(60, 600, 7):
         assert utf8_bytes(details(row("red"), read_log, max_bytes)) <= max_bytes
+
+
+def test_what_held_scripts_is_said() -> None:
+    held = CodemodeCounts(1, 2, 3, ("process", "seccomp"))
+    assert "scripts held by: process, seccomp" in details(row("red", codemode=held), read_log, 10_000)
+    assert "held by" not in details(row("red"), read_log, 10_000)

@@ -155,3 +155,11 @@ def test_a_long_argument_is_not_cut() -> None:
 )
 def test_any_session_can_be_exported(entries: list[dict[str, str]]) -> None:
     assert text_of(lines(HEADER, *entries)).endswith("\n")
+
+
+def test_a_scripts_calls_are_a_line_each() -> None:
+    said = result("2", "1", "c1", "Script completed.", details={"status": "completed"})
+    said["message"]["nestedCalls"] = {"calls": [{"id": "c1.1", "name": "read", "status": "ok"}, "odd"]}
+    written = text_of(lines(HEADER, reply("1", None, call("c1", "codemode", script="x")), said))
+    assert "calls of the script:\n  |   read c1.1: ok\n  |   None None: None\n" in written
+    assert "nestedCalls" not in written
