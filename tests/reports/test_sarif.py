@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from pi_batch.fold import fold
@@ -92,6 +93,7 @@ def test_hostile_text_is_text() -> None:
     assert len(results(hostile())) == 2
 
 
+@pytest.mark.slow
 def test_a_run_of_too_many_results_says_what_was_left_out() -> None:
     batch = many(RESULTS_MAX + 3, "x")
     document = json.loads(Sarif().render(batch))["runs"][0]

@@ -97,6 +97,7 @@ def test_the_same_content_is_judged_once(hooked: Hooked) -> None:
     assert len(hooked.runs) == 2
 
 
+@pytest.mark.slow
 def test_whatever_a_result_is_made_from_makes_it_anew(
     hooked: Hooked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,6 +113,7 @@ def test_whatever_a_result_is_made_from_makes_it_anew(
     assert len(hooked.runs) == 5
 
 
+@pytest.mark.slow
 def test_a_damaged_cache_is_no_result(hooked: Hooked) -> None:
     hooked.says(say(answer(finding())))
     hooked.hook()
@@ -153,6 +155,7 @@ def test_a_wrong_spec_is_never_let_through(hooked: Hooked) -> None:
         assert hooked.hook("--spec", spec, "--on-error", "pass").code == 2
 
 
+@pytest.mark.slow
 def test_a_spec_of_ones_own_is_judged_by_its_checks(hooked: Hooked) -> None:
     spec = {"prompt": "Look.", "tools": ["read"], "verify": ["! grep -rn '1 / 0' --include=*.py ."]}
     write(hooked.top, {"check.yaml": json.dumps(spec)})
@@ -179,6 +182,7 @@ def test_an_answer_that_is_no_json_is_a_failure_with_the_answer(hooked: Hooked) 
     assert "Really." in done.out
 
 
+@pytest.mark.slow
 def test_git_variables_of_a_hook_reach_no_command(hooked: Hooked, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = {"prompt": "Look.", "permissions": {"env": ["PATH", "GIT_DIR"]}, "verify": ['test -z "$GIT_DIR"']}
     write(hooked.top, {"check.yaml": json.dumps(spec)})
