@@ -8,6 +8,7 @@ Source: Docker's default seccomp profile; the man pages of the calls.
 from __future__ import annotations
 
 import errno
+import functools
 from collections.abc import Iterator
 
 from pi_batch.kernel.seccomp import ALLOW, Condition, Rule, errno_action, program
@@ -42,12 +43,14 @@ _ALL = 0xFFFFFFFF
 _FAST_OPEN = 0x20000000
 
 
+@functools.cache
 def walled_filter() -> bytes:
     """For commands behind namespaces. Raises: OSError where no filter can be written."""
     families = [Rule("socket", ALLOW, (_is(0, family),)) for family in (_UNIX, _INET, _INET6)]
     return _program([*families, *_route_sockets()])
 
 
+@functools.cache
 def bare_filter(*, has_network: bool) -> bytes:
     """For commands without namespaces of their own: the network is closed here as far as it can be.
 
