@@ -1,6 +1,7 @@
 """The programs that are measured: ours and the bare loop, in workspaces of their own.
 
 Ours run without a sandbox unless asked for one, as the bare loop has none: what it adds is a figure apart.
+Tasks have the two tools of the bare loop (`exec` has all, with their schemas in each request).
 A key as long as real ones makes sure that secrets are looked for.
 """
 
@@ -23,6 +24,7 @@ _TASK = """\
 version: 1
 prompt: Do it.
 workspace: {path: ., isolation: none}
+tools: [read, bash]
 budget: {turns: 1000}
 """
 _LEAN = """\
