@@ -17,7 +17,7 @@ from pi_batch.spec import PlannedTask, TaskSpec
 if TYPE_CHECKING:  # 15 ms of CPU, and two processes, only where a script may come
     from pi_batch.codemode.worker.host import Zygote
 
-AHEAD_S = 0.3
+AHEAD_S = 1.0
 """How long a service may take before the zygote is started, where nobody asked for codemode by name.
 
 Every real one takes longer, and has a zygote ready for its first script; what answers at once (a fake) and
@@ -36,11 +36,16 @@ class Scripting:
     """
 
     def __init__(
-        self, *, is_isolated: Callable[[], bool] = seccomp.is_available, platform: str = sys.platform
+        self,
+        *,
+        is_isolated: Callable[[], bool] = seccomp.is_available,
+        platform: str = sys.platform,
+        ahead_s: float = AHEAD_S,
     ) -> None:
         self.is_isolated = is_isolated()
         """Whether the kernel can hold a script here."""
         self.is_linux = platform == "linux"
+        self._ahead_s = ahead_s
         self._zygote: Zygote | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -95,7 +100,7 @@ class Scripting:
         if is_asked_for(task):
             self._start()
         elif self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(AHEAD_S, self._start)
+            self._timer = asyncio.get_running_loop().call_later(self._ahead_s, self._start)
 
     async def run(
         self, request: ScriptRequest, on_call: OnCall, on_output: OnOutput, on_image: OnImage

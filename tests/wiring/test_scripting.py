@@ -11,7 +11,7 @@ from pi_batch.codemode.values import ScriptRequest
 from pi_batch.errors import SandboxError
 from pi_batch.results import EffectiveValue, PlannedResult
 from pi_batch.spec import PlannedTask, TaskSpec
-from pi_batch.wiring.scripting import AHEAD_S, WEAK, Scripting, has_scripts
+from pi_batch.wiring.scripting import WEAK, Scripting, has_scripts
 
 
 def task(source: str = "default", model: str = "fake/x", **spec: Any) -> PlannedTask:
@@ -21,7 +21,7 @@ def task(source: str = "default", model: str = "fake/x", **spec: Any) -> Planned
 
 
 def scripting(*, is_isolated: bool = True, platform: str = "linux") -> Scripting:
-    return Scripting(is_isolated=lambda: is_isolated, platform=platform)
+    return Scripting(is_isolated=lambda: is_isolated, platform=platform, ahead_s=0.04)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_where_everything_works_nothing_is_said() -> None:
 async def test_a_recording_starts_nothing_ahead_of_need() -> None:
     made = scripting()
     assert made.runner_for(task("spec", model="replay/x.jsonl")) is made
-    await asyncio.sleep(AHEAD_S * 1.5)
+    await asyncio.sleep(0.06)
     assert not made.is_started
     await made.close()
 
@@ -76,7 +76,7 @@ async def test_a_service_that_answers_at_once_costs_nothing_by_default() -> None
     made.runner_for(task())
     assert not made.is_started
     await made.close()
-    await asyncio.sleep(AHEAD_S * 1.5)
+    await asyncio.sleep(0.06)
     assert not made.is_started
 
 
