@@ -79,6 +79,12 @@ class Usage:
         """What a token budget counts: input, output, cache reads and cache writes."""
         return self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
 
+    @property
+    def cache_read_share(self) -> float | None:
+        """Part of the input that was read from a prompt cache, 0 to 1; None without input."""
+        whole = self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+        return round(self.cache_read_tokens / whole, 4) if whole else None
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens,

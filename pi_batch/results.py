@@ -226,6 +226,8 @@ class RunResult:
     sandbox: SandboxReport | None
     settings: Mapping[str, EffectiveValue]
     """Effective settings and where each came from."""
+    cache_read_share: float | None = None
+    """Part of all input that a service read from its prompt cache; None without any input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,6 +192,7 @@ class TaskFold:
             start_commit=workspace.start_commit if workspace else None,
             sandbox=workspace.sandbox if workspace else None,
             settings=start.settings if start else {},
+            cache_read_share=self._usage.cache_read_share,
         )
 
     def _evidence(self, is_interrupted: bool) -> Evidence:

@@ -22,6 +22,11 @@ def test_usages_add_up_field_by_field() -> None:
     assert Usage(1, 2, 3, 4, 1) + Usage(10, 20, 30, 40, 10) == Usage(11, 22, 33, 44, 11)
 
 
+def test_what_was_read_from_a_cache_is_a_part_of_all_input() -> None:
+    assert Usage(100, 999, 300, 100).cache_read_share == 0.6
+    assert Usage(0, 5).cache_read_share is None
+
+
 def test_a_replys_text_leaves_thinking_and_calls_out() -> None:
     reply = AssistantMessage(
         (ThinkingBlock("hm"), TextBlock("a"), ToolCall("1", "bash", {}), TextBlock("b")), "tool_use"

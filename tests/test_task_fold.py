@@ -29,6 +29,7 @@ def test_usage_sums_replies_and_compaction() -> None:
     stream.add("a", CompactionEnd(900, 100, Usage(input_tokens=10), 0.25)).end("a")
     result = only(stream)
     assert result.usage == Usage(12, 4, 6, 8, 2)
+    assert result.cache_read_share == round(6 / 26, 4)
     assert (result.total_cost_usd, result.num_turns) == (1.25, 2)
 
 
@@ -36,6 +37,7 @@ def test_other_roles_neither_spend_nor_count_as_turns() -> None:
     stream = Stream("a").start("a").add("a", MessageEnd("1", "user"), MessageEnd("2", "tool_result")).end("a")
     result = only(stream)
     assert (result.num_turns, result.usage, result.total_cost_usd) == (0, Usage(), 0.0)
+    assert result.cache_read_share is None
 
 
 def test_one_answer_without_a_price_makes_the_cost_unknown_for_the_task_and_the_run() -> None:

@@ -62,6 +62,13 @@ class Compactor:
         self._task = ""
         """The prompt, once a summary stands in its place."""
 
+    def restore(self, task: str, summary: str, details: Mapping[str, Any]) -> None:
+        """Go on after a recorded compaction: the conversation's first message is this summary.
+
+        `task` is the session's first prompt; `summary` and `details` are those of the compaction entry.
+        """
+        self._task, self._summary, self._files = task, summary, files_of(details)
+
     async def make_room(self) -> None:
         """Before a request: compact where it would come too near to the window.
 

@@ -13,7 +13,7 @@ import pytest
 from pi_batch.engine.agent import Agent, AgentOutcome
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import Requester, RetryPolicy
-from pi_batch.engine.summary import SYSTEM
+from pi_batch.engine.summary import SYSTEM, Files, whole_summary
 from pi_batch.errors import ProviderError
 from pi_batch.events import (
     CompactionEnd,
@@ -36,6 +36,7 @@ from pi_batch.protocols import ModelRequest, RecordedSummary
 from pi_batch.providers.fake import Scripted, Step, says
 from pi_batch.redact import Masker
 from pi_batch.results import BudgetAmounts
+from pi_batch.session.context import compaction_message
 from tests.clocks import FakeClock
 from tests.engine.fakes import FakeTool, MemorySession, make_door
 from tests.engine.histories import are_paired
@@ -322,6 +323,23 @@ async def test_summaries_that_do_not_shrink_end_the_run() -> None:
     assert outcome.error is not None
     assert outcome.error.kind == "context_overflow"
     assert talk.model.asked <= 4
+
+
+async def test_after_a_resume_the_recorded_summary_goes_along() -> None:
+    talk = Talk(Model(9))
+    compactor = talk.agent._compactor
+    conversation = talk.agent._conversation
+    recorded = whole_summary("Count the rows.", "## Done\nCounted to 7.", Files())
+    conversation.add(compaction_message(recorded), "00000001")
+    compactor.restore("Count the rows.", recorded, {"readFiles": ["a.py"], "modifiedFiles": ["b.py"]})
+    assert (await talk.run("Go on.")).stop == "completed"
+    asked = next(request for request in talk.provider.requests if not request.tools)
+    quoted = str(asked.messages)
+    assert "Counted to 7." in quoted
+    assert "Count the rows." not in quoted
+    text = talk.session.compactions[0][0]
+    for part in ("Count the rows.", "- a.py", "- b.py"):
+        assert part in text
 
 
 async def test_old_bulky_results_go_before_anything_is_summed_up() -> None:
