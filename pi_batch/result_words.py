@@ -61,15 +61,9 @@ def dollars(cost_usd: float | None) -> str:
     return f"${cost_usd:.2f}" if cost_usd >= 1 or cost_usd == 0 else f"${cost_usd:.4f}"
 
 
-def cache_share(usage: Usage) -> float | None:
-    """The share of all input tokens that a provider read from its cache, 0 to 1; None without input."""
-    whole = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
-    return usage.cache_read_tokens / whole if whole else None
-
-
 def tokens(usage: Usage) -> str:
     """`12,345 tokens`, with the share of the input that came from a cache where any did."""
-    share = f" (input {cache_share(usage):.0%} cached)" if usage.cache_read_tokens else ""
+    share = f" (input {usage.cache_read_share or 0:.0%} cached)" if usage.cache_read_tokens else ""
     return f"{usage.total_tokens:,} tokens{share}"
 
 

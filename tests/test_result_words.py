@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pi_batch.fold import fold
+from pi_batch.messages import Usage
 from pi_batch.result_words import (
     STYLES,
     counts,
@@ -16,6 +17,7 @@ from pi_batch.result_words import (
     scripts,
     seconds,
     spent,
+    tokens,
     totals_line,
 )
 from pi_batch.results import CodemodeCounts, SandboxReport, Totals
@@ -91,3 +93,9 @@ def test_scripts_are_said_only_where_there_were_some() -> None:
     batch = replace(batch, results=(used, used))
     assert "4 scripts with 6 calls (8 B kept out of the context)" in totals_line(batch)
     assert spent(used).endswith(", 2 scripts with 3 calls (4 B kept out of the context)")
+
+
+def test_tokens_say_which_share_of_the_input_came_from_a_cache() -> None:
+    assert tokens(Usage(25, 1_000, 75, 0)) == "1,100 tokens (input 75% cached)"
+    assert tokens(Usage(25, 5)) == "30 tokens"
+    assert tokens(Usage()) == "0 tokens"

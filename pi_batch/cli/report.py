@@ -6,8 +6,6 @@ from pathlib import Path
 
 import click
 
-from pi_batch.cli.options import reserved_options
-
 
 @click.command("report", epilog="Example: pi-batch report .pi-batch/runs/RUN --markdown summary.md")
 @click.argument("run_dir", type=click.Path(path_type=Path))
@@ -21,7 +19,12 @@ from pi_batch.cli.options import reserved_options
 @click.option(
     "--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write findings of reviews here."
 )
-@reserved_options("--html")
+@click.option(
+    "--html",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a page here; the tasks' sessions become pages beside it.",
+)
 def command(run_dir: Path, json_file: Path | None, **files: Path | None) -> int:
     """Make the reports of a finished run again.
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 TABLE = {
+    "html": "pi_batch.reports.html.run_page:Html",
     "json": "pi_batch.reports.json:Json",
     "junit": "pi_batch.reports.junit:JUnit",
     "markdown": "pi_batch.reports.markdown:Markdown",

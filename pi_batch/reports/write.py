@@ -113,7 +113,7 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
     match name:
         case "junit":
             made = load(name)(log_reader(run_dir), root)
-        case "markdown":
+        case "markdown" | "html":
             made = load(name)(log_reader(run_dir))
         case _:
             made = load(name)()

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.event_log import read_log
 from pi_batch.fold import fold
 from pi_batch.reports.export import export_text
+from pi_batch.reports.html.run_page import Html
 from pi_batch.reports.html.session_page import Verdict, session_page
 from pi_batch.reports.logs import log_reader
 from pi_batch.reports.table import Table
 from pi_batch.reports.write import make_report, write_report
+from pi_batch.results import BatchResult, RunResult
 from pi_batch.session import read_session
 from pi_batch.standard_streams import say
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
 MAX_PATCH_BYTES = 256 * 1024
+SESSION = re.compile(r"tasks/([^/\0.][^/\0]*)/session\.jsonl")
+"""Where a run keeps a task's session; an event log made elsewhere may name anything."""
 
 
 def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
@@ -37,7 +43,10 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
         raise UsageError(f"{log}: holds no run: it ended before the first event was written")
     targets = {name: path for name, path in wanted.items() if path is not None}
     for name, path in targets.items():
-        write_report(path, make_report(name, run_dir, around.cwd).render(batch).encode("utf-8"))
+        made = make_report(name, run_dir, around.cwd)
+        if name == "html":
+            made = Html(log_reader(run_dir), _write_session_pages(run_dir, batch, path))
+        write_report(path, made.render(batch).encode("utf-8"))
     if not targets:
         table = Table(
             run_dir=str(run_dir),
@@ -48,6 +57,29 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
         )
         say(table.render(batch))
     return batch.exit_code
+
+
+def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> dict[str, str]:
+    """Pages of the run's sessions in `<page's name>-sessions/`; result key -> where it lies from the page.
+
+    A session that is not there or cannot be read has none. Raises: LogWriteError.
+    """
+    if page.exists() and not page.is_file():
+        return {}  # a device or a pipe has nothing beside it
+    folder = f"{page.stem}-sessions"
+    links: dict[str, str] = {}
+    for result in batch.results:
+        found = SESSION.fullmatch(result.session or "")
+        path = run_dir / (result.session or "")
+        if found is None or not path.is_file() or not path.resolve().is_relative_to(run_dir.resolve()):
+            continue
+        try:
+            text = session_page(read_session(path), _verdict_of(run_dir, result))
+        except UsageError:
+            continue
+        write_report(page.parent / folder / f"{found[1]}.html", text.encode())
+        links[result.key] = f"{quote(folder)}/{quote(found[1])}.html"
+    return links
 
 
 def export_session(path: Path, *, is_page: bool) -> str:
@@ -71,6 +103,10 @@ def _verdict(path: Path) -> Verdict | None:
     result = next((one for one in batch.results if one.session == name), None) if batch else None
     if result is None:
         return None
+    return _verdict_of(run_dir, result)
+
+
+def _verdict_of(run_dir: Path, result: RunResult) -> Verdict:
     read = log_reader(run_dir)
     logs = {check.log: read(check.log) for check in result.verification if check.log and not check.passed}
     return Verdict(result, logs, _patch(run_dir, result.patch))

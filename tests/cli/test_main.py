@@ -66,7 +66,7 @@ def test_a_flag_of_later_is_known_and_refused(desk: Desk, flag: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "name"),
-    [("exec hi -c", "-c"), ("exec hi --fork x", "--fork"), ("report x --html y", "--html")],
+    [("exec hi -c", "-c"), ("exec hi --fork x", "--fork")],
 )
 def test_flags_of_later_of_other_commands_too(desk: Desk, words: str, name: str) -> None:
     done = desk.call(*words.split())

@@ -15,6 +15,7 @@ import pytest
 from tests.cases.turns import bash, say, turn
 from tests.cli.calling import MODEL, Desk
 from tests.living import NAP, living
+from tests.reports.html.pages import assert_safe
 
 
 @pytest.mark.parametrize("check", ["true", "printf 'bad \\033[1m\\n'; exit 1"])
@@ -32,6 +33,33 @@ def test_the_reports_are_those_of_the_run_byte_for_byte(desk: Desk, check: str) 
     summary = desk.call("report", "out")
     assert summary.code == run.code
     assert summary.out == run.out
+
+
+def test_a_page_of_the_run_links_pages_of_its_sessions(desk: Desk) -> None:
+    desk.record(turn(bash("echo x"), text="I look"), say("done"))
+    desk.write("all/red.yaml", "prompt: Go.\nworkspace: {isolation: none}\nverify: ['echo why; exit 1']\n")
+    desk.write("all/green.yaml", "prompt: Go.\nworkspace: {isolation: none}\nverify: ['true']\n")
+    run = desk.call("run", "all", *MODEL, "--output", "out", "--quiet")
+    assert desk.call("report", "out", "--html", "shown/run.html").code == run.code == 1
+    page = assert_safe((desk.path / "shown/run.html").read_text(encoding="utf-8"))
+    links = {href for href in page.values("a", "href") if not href.startswith("#")}
+    assert links == {"run-sessions/green.html", "run-sessions/red.html"}
+    assert "why" in page.text
+    for link in links:
+        session = assert_safe((desk.path / "shown" / link).read_text(encoding="utf-8"))
+        assert "I look" in session.text
+
+
+def test_a_session_that_cannot_be_shown_has_no_link_and_costs_no_page(desk: Desk) -> None:
+    desk.run()
+    session = desk.path / "out/tasks/task/session.jsonl"
+    session.write_text("no session\n", encoding="utf-8")
+    assert desk.call("report", "out", "--html", "run.html").code == 0
+    assert "run-sessions" not in (desk.path / "run.html").read_text(encoding="utf-8")
+    session.unlink()
+    session.symlink_to(desk.path / "session.jsonl")
+    assert desk.call("report", "out", "--html", "run.html").code == 0
+    assert not (desk.path / "run-sessions").exists()
 
 
 def test_a_report_can_go_to_stdout(desk: Desk) -> None:

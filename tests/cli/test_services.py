@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.calling import Called, Desk
-from tests.servers import Call, LoopbackServer, Raw, Refuse, Reply, Wire
+from tests.servers import Call, LoopbackServer, Raw, Refuse, Reply, Step, Wire
 from tests.servers.threaded import served
 
 KEY = "sk-test-key-0123456789"
@@ -103,7 +103,7 @@ def test_spent_quota_is_not_tried_again(desk: Desk) -> None:
 def test_a_retry_after_that_is_no_number_is_waited_out_by_a_wait_of_our_own(desk: Desk) -> None:
     """NousResearch/hermes-agent#103722."""
     busy = {"error": {"message": "Rate limit reached", "type": "rate_limit_error"}}
-    steps = [
+    steps: list[Step] = [
         Refuse(429, busy, {"retry-after": "soon"}),
         Refuse(529, {"error": {"message": "Overloaded", "type": "overloaded_error"}}),
         Refuse(429, busy, {"retry-after": formatdate(time.time() + 4, usegmt=True)}),
@@ -177,7 +177,7 @@ def test_the_same_call_for_ever_is_stopped_with_a_reason_of_its_own(desk: Desk) 
 
 def test_no_blank_text_is_sent(desk: Desk) -> None:
     """dirge-code/dirge#757: the server refuses a request with an empty text block."""
-    steps = [
+    steps: list[Step] = [
         Reply(calls=(Call("bash", {"command": "true"}),)),
         Reply(calls=(Call("write", {"path": "e.txt", "content": ""}),)),
         Reply(calls=(Call("read", {"path": "e.txt"}),)),

@@ -9,7 +9,7 @@ from pi_batch.encoders import plain_line
 from pi_batch.messages import AssistantMessage, Usage
 from pi_batch.reports.html.entries import BranchItems, read
 from pi_batch.reports.html.values import Section, TurnCost
-from pi_batch.result_words import cache_share, dollars
+from pi_batch.result_words import dollars
 from pi_batch.session import (
     Entry,
     SessionFile,
@@ -115,7 +115,7 @@ def _line(spent: Spent) -> str:
 
 def percent(usage: Usage) -> str:
     """The share of the input that came from a cache; empty where there was no input."""
-    share = cache_share(usage)
+    share = usage.cache_read_share
     return "" if share is None else f"{share:.0%}"
 
 

@@ -65,7 +65,7 @@ def session_page(session: SessionFile, verdict: Verdict | None = None) -> str:
     result = verdict.result if verdict is not None else None
     page = SessionPage(
         title,
-        _outcome(result) if result is not None else None,
+        outcome_badge(result) if result is not None else None,
         plain_line(result.reason, 400) if result is not None else "",
         tuple(_facts(session, result)),
         tuple(_warnings(session)),
@@ -84,7 +84,8 @@ def check(one: VerificationResult, logs: dict[str, str]) -> Check:
     return Check(name, badge, message, "" if one.passed else logs.get(one.log or "", ""))
 
 
-def _outcome(result: RunResult) -> Badge:
+def outcome_badge(result: RunResult) -> Badge:
+    """The outcome as a person reads it."""
     word = outcome_word(result)
     return Badge(word, MARKS.get(word, "plain"))
 

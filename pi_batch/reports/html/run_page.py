@@ -1,0 +1,141 @@
+"""The page of a whole run: `pi-batch report --html`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pi_batch.encoders import keep_tail, plain, plain_line
+from pi_batch.reports.html.branches import percent
+from pi_batch.reports.html.prose import prose
+from pi_batch.reports.html.rendering import render
+from pi_batch.reports.html.session_page import Check, check, outcome_badge
+from pi_batch.reports.html.values import Badge, Fact, Prose
+from pi_batch.reports.logs import no_logs
+from pi_batch.reports.rows import ReadLog, Row, rows
+from pi_batch.result_words import counts, dollars, seconds, totals_line
+from pi_batch.results import BatchResult, ChangedFile, RunResult
+
+LOG_MAX_BYTES = 16 * 1024
+"""Of one failing check's output: its end."""
+LIST_MAX_ITEMS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task as a line of the table, and what stands behind it."""
+
+    number: int
+    name: str
+    badge: Badge
+    reason: str
+    model: str
+    turns: str
+    tokens: str
+    share: str
+    cost: str
+    time: str
+    session: str
+    """Where its session's page lies, relative to this one; empty: nowhere."""
+    checks: tuple[Check, ...]
+    facts: tuple[Fact, ...]
+    answer: Prose | None
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """What the template of a run lays out."""
+
+    title: str
+    status: str
+    """Empty for a run that is complete."""
+    facts: tuple[Fact, ...]
+    warnings: tuple[str, ...]
+    tasks: tuple[TaskRow, ...]
+
+
+class Html:
+    """The report named `html`; implements `protocols.Report`."""
+
+    name = "html"
+
+    def __init__(self, read_log: ReadLog = no_logs, sessions: Mapping[str, str] | None = None) -> None:
+        """`sessions`: result key -> where the page of its session lies, relative to this one."""
+        self._read_log = read_log
+        self._sessions = sessions or {}
+
+    def render(self, batch: BatchResult) -> str:
+        """The whole page, ending in one newline."""
+        every = (self._row(number, row) for number, row in enumerate(rows(batch), start=1))
+        page = RunPage(
+            f"pi-batch: {counts(batch.totals)}",
+            "" if batch.status == "complete" else batch.status,
+            tuple(_facts(batch)),
+            tuple(plain_line(warning, 300) for warning in batch.warnings[:LIST_MAX_ITEMS]),
+            tuple(every),
+        )
+        return render("run.html.j2", page)
+
+    def _row(self, number: int, row: Row) -> TaskRow:
+        result = row.result
+        answer = (result.answer or "").strip() if result is not None else ""
+        return TaskRow(
+            number,
+            plain_line(row.name, 120),
+            Badge(row.word, "warn") if result is None else outcome_badge(result),
+            plain_line(row.reason, 400),
+            plain_line(result.model, 80) if result is not None else "",
+            f"{result.num_turns:,}" if result is not None else "",
+            f"{result.usage.total_tokens:,}" if result is not None else "",
+            percent(result.usage) if result is not None else "",
+            dollars(result.total_cost_usd) if result is not None else "",
+            f"{seconds(result.duration_s):.1f} s" if result is not None else "",
+            self._sessions.get(row.key, ""),
+            tuple(self._checks(result)) if result is not None else (),
+            tuple(_behind(result)) if result is not None else (),
+            prose(answer) if answer else None,
+            row.outcome in ("failed", "error"),
+        )
+
+    def _checks(self, result: RunResult) -> Iterator[Check]:
+        """Every check of every attempt; the end of the log of those of the last that did not pass."""
+        last = max((one.attempt for one in result.verification), default=0)
+        for one in result.verification:
+            wants_log = one.log is not None and not one.passed and one.attempt == last
+            tail = plain(self._read_log(one.log or "")).rstrip() if wants_log else ""
+            yield check(one, {one.log or "": keep_tail(tail, LOG_MAX_BYTES)})
+
+
+def _facts(batch: BatchResult) -> Iterator[Fact]:
+    yield Fact("Took in all", " · ".join(totals_line(batch)))
+    yield Fact("Run", plain_line(batch.run_id, 100))
+    yield Fact("Started", plain_line(batch.started_at, 60))
+    yield Fact("pi-batch", plain_line(batch.pi_batch_version, 40))
+
+
+def _behind(result: RunResult) -> Iterator[Fact]:
+    """What stands behind a task's line, where there is something to say."""
+    yield Fact("task", plain_line(f"{result.key} ({result.spec})", 300))
+    if result.stop is not None and result.stop != "completed":
+        yield Fact("stop", result.stop)
+    if result.error is not None:
+        yield Fact("error", plain_line(f"{result.error.kind}: {result.error.message}", 600))
+    groups = (
+        ("changed", [_change(file) for file in result.changed_files]),
+        ("protected", [plain_line(path) for path in result.protected_touched]),
+        ("denied", [plain_line(f"{one.tool}: {one.rule}") for one in result.permission_denials]),
+        ("warnings", [plain_line(warning) for warning in result.warnings]),
+    )
+    for name, lines in groups:
+        if lines:
+            more = [f"… and {len(lines) - LIST_MAX_ITEMS} more"] if len(lines) > LIST_MAX_ITEMS else []
+            yield Fact(name, "\n".join([*lines[:LIST_MAX_ITEMS], *more]))
+    if result.patch:
+        yield Fact("patch", plain_line(result.patch))
+
+
+def _change(file: ChangedFile) -> str:
+    source = f" (from {plain_line(file.old_path)})" if file.old_path else ""
+    size = "binary" if file.added is None else f"+{file.added} −{file.deleted}"
+    return f"{file.status} {plain_line(file.path)}{source} {size}"
