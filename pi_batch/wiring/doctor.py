@@ -18,7 +18,7 @@ from pi_batch.wiring.script_findings import script_findings
 from pi_batch.wiring.surroundings import Surroundings
 
 
-def findings() -> tuple[Finding, ...]:
+def findings(*, tries_sandboxes: bool = True) -> tuple[Finding, ...]:
     """Everything that is looked at, in order. Raises: UsageError for a broken config file."""
     around = Surroundings.of_process()
     return (
@@ -29,7 +29,7 @@ def findings() -> tuple[Finding, ...]:
         _program("rg", "grep uses its own search without it", is_needed=False),
         _temp(),
         _run_dir(around.cwd),
-        *sandbox_findings(around),
+        *(sandbox_findings(around) if tries_sandboxes else ()),
         *script_findings(),
         *_models(around),
     )
