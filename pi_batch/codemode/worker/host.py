@@ -18,7 +18,7 @@ from pi_batch.kernel import seccomp
 
 LEAST_AT_ONCE = 8
 """Workers, however few cores there are: scripts mostly wait for their calls, which may take minutes."""
-GONE_WAIT_S = 0.5
+GONE_WAIT_S = 0.9
 """How long a worker whose socket is closed may take to end, so that its own end is told and not ours."""
 
 

@@ -78,7 +78,6 @@ DEATHS = {
     "leaves": ("import os; os._exit(7)", "the script's process ended by itself (exit code 7)"),
     "takes memory at once": ("x = bytearray(10**9)", "MemoryError: the script used more than 512 MiB"),
     "returns no JSON": ("value = object()", "ValueError: what the script returned or stored is not JSON"),
-    "closes its socket": ("import os; os.close(3)\nwhile True: pass", "closed its connection and went on"),
 }
 
 

@@ -62,6 +62,7 @@ ENDED_AT_ONCE = {
         " 'error': error, 'store': None, 'notes': []}))\nwhile True: pass",
         "E: mine",
     ),
+    "closes its socket": ("import os; os.close(3)\nwhile True: pass", "closed its connection and went on"),
     "crashes by C recursion": (
         "import itertools\nx = iter([])\nfor _ in range(10**6): x = itertools.chain(x)\nnext(x)",
         "crashed its process (SIGSEGV)",
