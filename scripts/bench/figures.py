@@ -10,7 +10,7 @@ from statistics import median
 
 from scripts.bench.measuring import Program, least_costs
 from scripts.bench.programs import JOBS, TASKS, Programs
-from scripts.bench.server import SLEEPS
+from scripts.bench.server import READS, SLEEPS
 
 ROUNDS = 7
 TURNS = 41
@@ -114,7 +114,27 @@ def wall_figures(programs: Programs) -> Iterator[Figure]:
     yield Figure("a replayed task of one turn", replay.wall_ms, "ms wall", bar=500)
 
 
-Moments = Sequence[tuple[int, int]]
+def codemode_figures(programs: Programs) -> Iterator[Figure]:
+    """What scripts cost, and what they save."""
+    on, off, asked = least_costs(
+        ROUNDS,
+        programs.run("text-1"),
+        programs.run("text-1", codemode="off"),
+        programs.run("text-1", codemode="on"),
+    )
+    yield Figure("codemode, by default, over a run without", on.cpu_ms - off.cpu_ms, "ms CPU", bar=80)
+    yield Figure("codemode, asked for, over a run without", asked.cpu_ms - off.cpu_ms, "ms CPU", bar=80)
+    for kind, name in (("print", "print(1)"), ("script", f"a script of {READS} reads")):
+        between = [wall_ms(watched(programs, programs.run(f"{kind}-3"))[1:]) for _ in range(ROUNDS)]
+        yield Figure(f"{name}, from request to request", min(between), "ms wall", bar=30)
+    script, turns = (
+        sum(size for _, _, size in watched(programs, programs.run(model)))
+        for model in ("script-2", f"read-{READS + 1}")
+    )
+    yield Figure(f"requests of {READS} reads by turns (bare: a script)", turns / 1e3, "kB", script / 1e3)
+
+
+Moments = Sequence[tuple[int, int, int]]
 """See `server.watched`."""
 
 
@@ -142,7 +162,7 @@ def wall_ms(moments: Moments) -> float:
 def _ask(programs: Programs, path: str, body: bytes | None = None) -> Moments:
     url = programs.base_url.removesuffix("/v1") + path
     with urllib.request.urlopen(url, body, timeout=10) as response:  # noqa: S310 - our own server
-        return [(cpu, at) for cpu, at in json.load(response) or ()]
+        return [(cpu, at, size) for cpu, at, size in json.load(response) or ()]
 
 
 Measure = Callable[[Programs], Iterator[Figure]]
@@ -153,4 +173,5 @@ GROUPS: dict[str, Measure] = {
     "sandbox": sandbox_figures,
     "batch": batch_figures,
     "wall": wall_figures,
+    "codemode": codemode_figures,
 }

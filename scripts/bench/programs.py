@@ -58,9 +58,10 @@ class Programs:
         command = str(Path(sys.executable).with_name("pi-batch"))
         return Program([command, *arguments], self._workspace, self._env)
 
-    def run(self, model: str, sandbox: str = "none") -> Program:
+    def run(self, model: str, sandbox: str = "none", codemode: str | None = None) -> Program:
         """One task with one model."""
-        return self.ours("run", "task.yaml", "-m", f"openai-chat/{model}", "--sandbox", sandbox)
+        words = () if codemode is None else ("--codemode", codemode)
+        return self.ours("run", "task.yaml", "-m", f"openai-chat/{model}", "--sandbox", sandbox, *words)
 
     def exec(self, model: str) -> Program:
         """One ad-hoc prompt with one model."""

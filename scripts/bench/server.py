@@ -24,8 +24,15 @@ _MODEL = re.compile(rb'"model": ?"([a-z]+)-(\d+)"')
 _ASSISTANT = re.compile(rb'"role": ?"assistant"')
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
-watched: list[tuple[int, int]] = []
-"""For each request: the CPU time of the watched process and the time, in nanoseconds."""
+READS = 50
+"""Of one script."""
+SCRIPT = f"""
+texts = await asyncio.gather(*[tools.read(path=f"src/f{{n % {FILES}}}.txt") for n in range({READS})])
+print(sum(len(text) for text in texts))
+"""
+
+watched: list[tuple[int, int, int]] = []
+"""For each request: the CPU time of the watched process and the time, in nanoseconds, and its bytes."""
 watched_pid = [0]
 
 
@@ -60,7 +67,7 @@ def answer(path: str, body: bytes) -> bytes:
     if path == "/watched":
         return _plain(json.dumps(watched).encode())
     if watched_pid[0]:
-        watched.append((cpu_ns(watched_pid[0]), time.monotonic_ns()))
+        watched.append((cpu_ns(watched_pid[0]), time.monotonic_ns(), len(body)))
     model = _MODEL.search(body)
     assert model is not None  # noqa: S101 - a bench that asks for anything else is wrong
     kind, turns = model.group(1).decode(), int(model.group(2))
@@ -80,6 +87,10 @@ def calls_of(kind: str, turn: int) -> list[dict[str, Any]]:
             return [_call(0, turn, "bash", {"command": f"echo turn {turn}"})]
         case "read":
             return [_call(0, turn, "read", {"path": f"src/f{turn % FILES}.txt"})]
+        case "script":
+            return [_call(0, turn, "codemode", {"script": SCRIPT})]
+        case "print":
+            return [_call(0, turn, "codemode", {"script": f"print({turn})"})]
         case "mixed":
             return calls_of("bash" if turn % 2 else "read", turn)
         case "sleep":

@@ -128,7 +128,7 @@ class Forking:
 
     async def close(self) -> None:
         """End it and all its workers; it does so by itself when the socket closes."""
-        if self.is_alive:
+        if self.is_alive and self._ready.done():  # one that is not ready has no worker, and is just killed
             self._control.shutdown(socket.SHUT_WR)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(CLOSE_WAIT_S):
