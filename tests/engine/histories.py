@@ -26,7 +26,7 @@ def turn(number: int, chars: int = 35, calls: int = 1) -> list[Message]:
     ids = [f"t{number}c{index}" for index in range(calls)]
     wanted = tuple(ToolCall(call_id, "read", {"path": f"file-{call_id}.py"}) for call_id in ids)
     reply = AssistantMessage((TextBlock(f"Step {number}."), *wanted), "tool_use")
-    results = [ToolResultMessage(call_id, "read", (TextBlock("x" * chars),)) for call_id in ids]
+    results = [ToolResultMessage(call_id, "read", (TextBlock(("word " * chars)[:chars]),)) for call_id in ids]
     return [reply, *results]
 
 

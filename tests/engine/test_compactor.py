@@ -73,7 +73,7 @@ class Model:
         usage = Usage(size + 300, 30)
         if self.done > self.turns:
             return replace(says("done"), usage=usage)
-        call = ToolCall(f"c{self.done}", "echo", {"text": f"{self.done} " + "x" * self.chars})
+        call = ToolCall(f"c{self.done}", "echo", {"text": (f"{self.done} row " * self.chars)[: self.chars]})
         return AssistantMessage((call,), "tool_use", "fake", "m", usage=usage, cost_usd=0.01)
 
 
@@ -317,7 +317,7 @@ async def test_overflow_and_compaction_do_not_take_turns_for_ever() -> None:
 
 
 async def test_summaries_that_do_not_shrink_end_the_run() -> None:
-    long = says("word " * 6_000, output_tokens=6_000)
+    long = says("word " * 9_000, output_tokens=9_000)
     talk = Talk(Model(30, summary=[long] * 30))
     outcome = await talk.run()
     assert outcome.error is not None
@@ -352,7 +352,7 @@ async def test_old_bulky_results_go_before_anything_is_summed_up() -> None:
     )
     assert all(request.tools for request in talk.provider.requests[: first + 1])
     recorded = [message for message in talk.session.messages if isinstance(message, ToolResultMessage)]
-    assert all(len(message.text) > 5_000 for message in recorded)
+    assert all(len(message.text) == 5_000 for message in recorded)
 
 
 async def test_the_output_asked_for_leaves_the_window_room() -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 from pi_batch.engine.estimate import (
     IMAGE_TOKENS,
     HistoryEstimate,
@@ -24,9 +30,29 @@ from pi_batch.messages import (
     user_text,
 )
 
+SAMPLES = json.loads((Path(__file__).parent / "token_samples.json").read_text(encoding="utf-8"))["samples"]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: str(sample["name"]))
+def test_each_kind_of_text_is_near_what_real_tokenizers_count(sample: dict[str, Any]) -> None:
+    counted = [sample[name] for name in ("cl100k", "o200k", "claude")]
+    assert 0.75 * max(counted) <= text_tokens(sample["text"]) <= 1.5 * max(counted)
+
+
+def test_over_all_kinds_the_estimate_is_a_little_high() -> None:
+    estimated = sum(text_tokens(sample["text"]) for sample in SAMPLES)
+    for name in ("cl100k", "o200k", "claude"):
+        assert estimated >= sum(sample[name] for sample in SAMPLES)
+    assert estimated <= 1.15 * sum(sample["cl100k"] for sample in SAMPLES)
+
+
+def test_half_a_character_is_estimated_too() -> None:
+    assert text_tokens("\ud800" * 10) > 0
+    assert text_tokens("") == 1
+
 
 def test_english_runs_at_a_few_characters_a_token() -> None:
-    assert 250 <= text_tokens("word " * 200) <= 300
+    assert 200 <= text_tokens("word " * 200) <= 300
 
 
 def test_other_scripts_run_near_one_token_a_character() -> None:
