@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from pi_batch.codemode.script.calls import ToolError
+from pi_batch.codemode.script.calls import ToolError, Tools
 from pi_batch.codemode.script.classes import TypeOf
 from pi_batch.codemode.script.errors import HINTS
 from pi_batch.codemode.script.guards import Guards
-from pi_batch.codemode.script.host import HostFunction, ModuleProxy, exports_of
+from pi_batch.codemode.script.host import READABLE, HostFunction, ModuleProxy, exports_of
 
 SAFE: Final = (
     *(
@@ -112,6 +112,11 @@ def _hasattr(guards: Guards) -> Callable[..., bool]:
 def _dir(obj: Any) -> list[str]:
     if type(obj) is ModuleProxy:
         return sorted(exports_of(obj))
+    if type(obj) is Tools:
+        return sorted(obj)
+    known = READABLE.get(type(obj))
+    if known is not None:
+        return sorted(known)
     return sorted(name for name in object.__dir__(obj) if type(name) is str and not name.startswith("_"))
 
 

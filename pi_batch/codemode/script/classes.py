@@ -129,8 +129,18 @@ class Classes:
             if not self._is_base(base):
                 name = base.__name__ if isinstance(base, type) else repr(base)
                 raise TypeError(f"a class in a script cannot derive from {name}")
+        self._check_text_fields([base for base in bases if isinstance(base, type)])
         real = {id(NAMED_TUPLE): typing.NamedTuple, id(TYPED_DICT): typing.TypedDict}
         return tuple(real.get(id(base), base) for base in bases)
+
+    def _check_text_fields(self, bases: list[type]) -> None:
+        """A text's own `format` must not be found where a field is read natively. Raises: TypeError."""
+        if not any(issubclass(base, str) for base in bases):
+            return
+        for kind in (each for base in bases for each in base.__mro__ if self._guards.is_own_class(each)):
+            fields = {*inspect.get_annotations(kind), *kind.__dict__.get("__match_args__", ())}
+            if fields & {"format", "format_map"}:
+                raise TypeError(f"{kind.__name__} has a field called format: no text can derive from it")
 
     def _is_base(self, base: Any) -> bool:
         if base is NAMED_TUPLE or base is TYPED_DICT:

@@ -20,6 +20,7 @@ from pi_batch.codemode.script.host import (
     AwaitableList,
     AwaitableText,
     HostFunction,
+    InstanceDict,
     ModuleProxy,
     TypeToken,
     name_of,
@@ -35,7 +36,7 @@ DATA: Final = frozenset(
     {
         *(str, bytes, bytearray, int, float, complex, bool, list, tuple, dict, set, frozenset, range, slice),
         *(memoryview, object, type(None), type({}.keys()), type({}.values()), type({}.items())),
-        *(AwaitableList, AwaitableText, *_ITERATORS),
+        *(AwaitableList, AwaitableText, InstanceDict, *_ITERATORS),
     }
 )
 """Types of the interpreter whose public attributes are methods on data."""
@@ -78,6 +79,7 @@ WRITABLE: Final = frozenset(
             dict,
             list,
             AwaitableList,
+            InstanceDict,
             bytearray,
             collections.deque,
             collections.Counter,
@@ -224,7 +226,7 @@ class Guards:
                 text = getattr(obj, "__doc__", None)
                 return str.__str__(text) if isinstance(text, str) else None
             case "__dict__" if self._owns(kind):
-                return _held(obj)  # the real one: models write `self.__dict__.update(...)`
+                return InstanceDict(_held(obj), _settable)
             case "__module__" if self.is_own_class(obj):
                 return str(obj.__module__)
             case "__setattr__" if obj is object:

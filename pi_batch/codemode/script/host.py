@@ -7,7 +7,7 @@ object of ours stands in a table, type by type.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Self
 
 
 class HostFunction:
@@ -127,6 +127,61 @@ class AwaitableText(str):
     def __await__(self) -> Generator[None, None, AwaitableText]:
         yield from ()
         return self
+
+
+class InstanceDict(dict[str, Any]):
+    """An instance's `__dict__` as a script sees it: a copy whose changes are made on the instance too.
+
+    Each key passes a check first: library code takes some, `__dataclass_fields__` among them, at their word.
+    """
+
+    __slots__ = ("_check", "_held")
+
+    def __init__(self, held: dict[str, Any], check: Callable[[Any], str]) -> None:
+        super().__init__(held)
+        self._held = held
+        self._check = check
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._held[self._check(key)] = value
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        self._held.pop(key, None)
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+    def update(self, *args: Any, **words: Any) -> None:
+        """As dict.update."""
+        for key, value in dict(*args, **words).items():
+            self[key] = value
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """As dict.setdefault."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """As dict.pop."""
+        found = super().pop(key, *default)
+        self._held.pop(key, None)
+        return found
+
+    def clear(self) -> None:
+        """As dict.clear."""
+        super().clear()
+        self._held.clear()
+
+    def copy(self) -> dict[str, Any]:
+        """As dict.copy: of the instance no more."""
+        return dict(self)
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        return dict, (dict(self),)
 
 
 READABLE: Final[dict[type, frozenset[str]]] = {}

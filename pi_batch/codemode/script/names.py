@@ -34,9 +34,14 @@ SPECIAL: Final = frozenset(
 )
 """Attributes that the guard looks at twice; where attributes are read natively they are refused."""
 
-NATIVE: Final = frozenset({"parser"})
-"""Attributes through which library objects lead to a module where they are read natively, as patterns do:
-`PurePosixPath.parser` is `posixpath` from Python 3.13 on."""
+NATIVE: Final = frozenset(
+    {
+        "parser",
+        *("settle", "on_settled", "forget", "interrupt", "forgive", "is_seen", "describe", "script_getattr"),
+    }
+)
+"""Attributes that must not be read natively, as patterns do: `PurePosixPath.parser` is the module `posixpath`
+from Python 3.13 on; the others are our own objects', for the scheduler alone."""
 
 METHODS: Final = frozenset(
     f"__{name}__"

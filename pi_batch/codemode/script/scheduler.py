@@ -97,6 +97,9 @@ class Waitable:
         if wake in self._waiters:
             self._waiters.remove(wake)
 
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise TypeError("what can be awaited cannot be copied")
+
     def __await__(self) -> Generator[Waitable, None, Any]:
         self.is_seen = True
         if not self._is_done:

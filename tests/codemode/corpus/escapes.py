@@ -11,6 +11,8 @@ import types
 from collections.abc import Iterator
 from typing import Final
 
+from tests.codemode.corpus.more import sectioned
+
 MARK: Final = "PWNED"
 
 WALKS = {
@@ -233,6 +235,7 @@ def scripts() -> Iterator[tuple[str, str]]:
     for name, expression in WALKS.items():
         yield f"walk-{name}", f"x = {expression}\nprint('{MARK}', x)\n"
     yield from STATEMENTS.items()
+    yield from sectioned("more_escapes.txt").items()
     yield from _through_modules()
 
 

@@ -1,4 +1,4 @@
-"""More scripts as models write them, one a feature: `more.txt`, each after a line `#--- NAME`."""
+"""Corpora in text files, where scripts need no quoting: each stands after a line `#--- NAME`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import re
 from pathlib import Path
 from typing import Final
 
-_PARTS = re.split(
-    r"^#--- (.*)\n", Path(__file__).with_name("more.txt").read_text("utf-8"), flags=re.MULTILINE
-)
 
-MORE: Final[dict[str, str]] = dict(zip(_PARTS[1::2], _PARTS[2::2], strict=True))
+def sectioned(file_name: str) -> dict[str, str]:
+    """Name to script, of a file beside this one."""
+    text = Path(__file__).with_name(file_name).read_text("utf-8")
+    parts = re.split(r"^#--- (.*)\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+MORE: Final[dict[str, str]] = sectioned("more.txt")
+"""More scripts as models write them, by what they use."""

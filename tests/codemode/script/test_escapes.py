@@ -6,10 +6,15 @@ import ast
 
 import pytest
 
+from pi_batch.codemode.script.concurrency import First, Mapped, Timeout
+from pi_batch.codemode.script.host import READABLE
+from pi_batch.codemode.script.names import NATIVE
+from pi_batch.codemode.script.scheduler import Waitable
 from tests.codemode.corpus.escapes import MARK, scripts
 from tests.codemode.script.hosts import run
 
 EVERY = dict(scripts())
+READABLE_UNNAMED = (First, Mapped, Timeout)
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
@@ -30,3 +35,12 @@ def test_what_is_written_for_an_escape_is_python() -> None:
     """A script that fails for a slip of ours would prove nothing; some are newer than the oldest Python."""
     for name in EVERY.keys() - {"type-params", "type-alias"}:
         ast.parse(EVERY[name], name)
+
+
+def test_what_our_own_objects_have_for_us_alone_is_read_by_no_pattern() -> None:
+    """Patterns read natively: a public name is one that scripts may read, or no pattern spells it."""
+    for kind in (*READABLE, *READABLE_UNNAMED):
+        public = {name for name in dir(kind) if not name.startswith("_")}
+        assert public - READABLE.get(kind, READABLE[Waitable]) <= NATIVE | {"name"}, (
+            kind
+        )  # a task's is a text
