@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
 
@@ -80,6 +80,20 @@ class Reservation:
         return self.input_tokens + self.output_tokens
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What earlier processes spent of a budget."""
+
+    usage: Usage = field(default_factory=Usage)
+    turns: int = 0
+    tool_calls: int = 0
+    cost_usd: float | None = 0.0
+    """None when the price of some request is unknown."""
+    known_cost_usd: float = 0.0
+    """Of the requests whose price is known."""
+    wall_s: float = 0.0
+
+
 class _Change:
     """Wakes everyone who waits for a reservation to be settled."""
 
@@ -122,6 +136,23 @@ class Ledger:
         self._elapsed_s = 0.0
         self._running_since: float | None = None
         self._change: _Change = parent._change if parent else _Change()
+
+    def carry(self, spent: Spent) -> None:
+        """Begin where earlier processes ended; the suite's ledger is told by itself."""
+        self.usage = spent.usage
+        self.turns = spent.turns
+        self.tool_calls = spent.tool_calls
+        self.cost_usd = spent.cost_usd
+        self._known_cost_usd = spent.known_cost_usd
+        self._tokens = spent.usage.total_tokens
+        self._elapsed_s = spent.wall_s
+
+    def charge(self, usage: Usage, cost_usd: float | None, *, turns: int = 0, tool_calls: int = 0) -> None:
+        """Count, here and in the suite, what an earlier process spent and nobody has counted yet."""
+        for ledger in self._chain():
+            ledger._spend(usage, cost_usd)
+            ledger.turns += turns
+            ledger.tool_calls += tool_calls
 
     # --- time ---
 
@@ -231,6 +262,7 @@ class Ledger:
             ("tokens", self.limit.tokens, self._tokens + MIN_OUTPUT_TOKENS),
             ("cost_usd", self.limit.cost_usd or None, self._known_cost_usd),
             ("wall_s", self.limit.wall_s, self.elapsed_s),
+            ("tool_calls", self.limit.tool_calls, self.tool_calls),
         )
         return next((name for name, limit, value in reached if limit is not None and value >= limit), None)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pi_batch.errors import ErrorKind, ToolErrorKind
-from pi_batch.messages import Message, StopReason, Usage
+from pi_batch.messages import AssistantMessage, Message, StopReason, Usage
 from pi_batch.results import (
     AgentStop,
     BudgetAmounts,
@@ -35,7 +35,7 @@ VerificationPhase = Literal["setup", "precheck", "baseline", "verify"]
 
 @dataclass(frozen=True, slots=True)
 class BatchStart:
-    """A run begins; every planned key is known from here on."""
+    """A run begins, or is resumed; every planned key is known from here on."""
 
     run_id: str
     started_at: str
@@ -43,6 +43,8 @@ class BatchStart:
     planned: tuple[PlannedResult, ...]
     budget: BudgetAmounts = field(default_factory=BudgetAmounts)
     """The suite's own limits."""
+    leg: int = 1
+    """From 1: how often the run was begun or resumed; whatever was open before is not any more."""
     type: Literal["batch_start"] = "batch_start"
 
 
@@ -55,6 +57,8 @@ class TaskStart:
     settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
     has_checks: bool = False
     """True when verify, output.files or output.schema can decide."""
+    is_rerun: bool = False
+    """True when the task begins anew; False at a later start: it goes on where it was."""
     type: Literal["task_start"] = "task_start"
 
 
@@ -268,8 +272,10 @@ class TaskEnd:
     """Nothing more will happen for this key. The outcome is not here: `fold` derives it."""
 
     duration_s: float
+    """Since the last `task_start`."""
     working_s: float
     used: BudgetAmounts
+    """Since the task began, over all legs."""
     skip_reason: str | None = None
     is_starved: bool = False
     """True when skipped for want of the suite's budget: such a run exits 1."""
@@ -292,10 +298,11 @@ class Warned:
 
 @dataclass(frozen=True, slots=True)
 class BatchEnd:
-    """The run is over."""
+    """The run, or this leg of it, is over."""
 
     status: Literal["complete", "interrupted"]
     duration_s: float
+    """Of this leg."""
     signal_exit_code: int | None = None
     """130 or 143 when a signal ended the run."""
     type: Literal["batch_end"] = "batch_end"
@@ -348,3 +355,19 @@ class Record:
     key: str | None
     """The planned key; None for events of the whole run."""
     event: Event
+
+
+def message_end(entry_id: str, message: Message, model: str) -> MessageEnd:
+    """The event of a recorded message; `model` is what was asked, for a reply that names none."""
+    if not isinstance(message, AssistantMessage):
+        return MessageEnd(entry_id, message.role, message=message)
+    provider, _, name = model.partition("/")
+    return MessageEnd(
+        entry_id,
+        message.role,
+        f"{message.provider or provider}/{message.model or name}",
+        message.stop_reason,
+        message.usage,
+        message.cost_usd,
+        message,
+    )

@@ -369,6 +369,10 @@ class Workspace(Protocol):
         """A file's content at the start, by path relative to `path`; None when it was not there."""
         ...
 
+    async def apply(self, patch: bytes) -> None:
+        """Change the files as a patch of `changes` says. Raises: WorkspaceError where it does not fit."""
+        ...
+
     async def close(self, *, keep: bool) -> None:
         """Remove what was made, unless it is to be kept for a resume."""
         ...

@@ -263,3 +263,5 @@ class BatchResult:
     exit_code: int
     pi_batch_version: str
     warnings: tuple[str, ...] = ()
+    legs: int = 1
+    """How often the run was begun or resumed; all sums are over all legs."""

@@ -12,12 +12,14 @@ SCRIPT_TOOL = "codemode"
 class ScriptFold:
     """Counts a task's scripts and the calls they make."""
 
-    def __init__(self) -> None:
-        self._scripts = 0
-        self._calls = 0
-        self._inner_bytes = 0
+    def __init__(self, before: CodemodeCounts | None = None) -> None:
+        """`before` is what was counted before the task was begun anew."""
+        counted = before or CodemodeCounts()
+        self._scripts = counted.scripts
+        self._calls = counted.calls
+        self._inner_bytes = counted.bytes_saved
         self._script_bytes = 0
-        self._layers: tuple[str, ...] = ()
+        self._layers: tuple[str, ...] = counted.layers
 
     def feed(self, event: ToolExecutionEnd) -> None:
         """Take the end of a call that was carried out."""

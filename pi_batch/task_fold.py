@@ -77,24 +77,28 @@ DENIED_INPUT_MAX_CHARS = 2000
 class TaskFold:
     """Accumulates one task's events; `result` may be asked for at any time."""
 
-    def __init__(self, planned: PlannedResult) -> None:
+    def __init__(self, planned: PlannedResult, before: RunResult | None = None) -> None:
+        """`before` is what came of the task before it was begun anew: its sums go on."""
         self.planned = planned
         self._starts: list[TaskStart] = []
         self._workspace: WorkspaceReady | None = None
         self._end: TaskEnd | None = None
-        self._first_at = ""
+        self._leg_from = ""
+        """When the task was started last."""
         self._last_at = ""
+        self._earlier_s = before.duration_s if before else 0.0
+        self._earlier_working_s = before.working_s if before else 0.0
         self._agent: AgentEnd | None = None
         self._agent_attempt = 0
         self._answer: str | None = None
         self._checks = CheckFold()
-        self._turns = 0
+        self._turns = before.num_turns if before else 0
         self._used = BudgetAmounts()
-        self._usage = Usage()
-        self._cost_usd: float | None = 0.0
-        self._models: dict[str, None] = {}
-        self._calls: Counter[str] = Counter()
-        self._scripts = ScriptFold()
+        self._usage = before.usage if before else Usage()
+        self._cost_usd: float | None = before.total_cost_usd if before else 0.0
+        self._models: dict[str, None] = dict.fromkeys(before.models_used if before else ())
+        self._calls: Counter[str] = Counter(before.tool_calls if before else {})
+        self._scripts = ScriptFold(before.codemode if before else None)
         self._denials: list[PermissionDenial] = []
         self._warnings: list[str] = []
 
@@ -105,8 +109,7 @@ class TaskFold:
 
     def feed(self, at: str, event: TaskEvent) -> None:
         """Take one event of this task."""
-        self._first_at = self._first_at or at
-        self._last_at = at
+        self._tell_time(at, is_start=isinstance(event, TaskStart))
         match event:
             case TaskStart():
                 self._starts.append(event)
@@ -115,7 +118,7 @@ class TaskFold:
                 self._workspace = event
             case AgentStart():
                 self._agent = None
-                self._agent_attempt = max(self._agent_attempt, event.attempt)
+                self._agent_attempt = event.attempt
             case MessageEnd() | CompactionEnd():
                 self._request_ended(event)
             case ToolExecutionEnd():
@@ -124,7 +127,7 @@ class TaskFold:
                 self._used = event.used
             case AgentEnd():
                 self._agent = event
-                self._agent_attempt = max(self._agent_attempt, event.attempt)
+                self._agent_attempt = event.attempt
                 self._answer = event.answer if event.answer is not None else self._answer
             case VerificationStart() | VerificationEnd():
                 self._checks.feed(event, start=len(self._starts))
@@ -146,12 +149,20 @@ class TaskFold:
             case _:
                 assert_never(event)
 
+    def _tell_time(self, at: str, *, is_start: bool) -> None:
+        if is_start and self._last_at:
+            self._earlier_s, self._earlier_working_s = self._durations_s()
+            self._leg_from = at
+        self._leg_from = self._leg_from or at
+        self._last_at = at
+
     def result(self, *, is_interrupted: bool) -> RunResult:
         """The task as the events so far have it; one that has not ended is never passed."""
         planned, end, workspace = self.planned, self._end, self._workspace
         start = self._starts[0] if self._starts else None
         verdict = judge(self._evidence(is_interrupted))
         is_skipped = verdict.outcome == "skipped"
+        duration_s, working_s = self._durations_s()
         return RunResult(
             key=planned.key,
             task_id=planned.task_id,
@@ -177,8 +188,8 @@ class TaskFold:
             total_cost_usd=self._cost_usd,
             budget=BudgetReport(limit=start.budget if start else BudgetAmounts(), used=self._used),
             started_at=start.started_at if start else None,
-            duration_s=end.duration_s if end else seconds_between(self._first_at, self._last_at),
-            working_s=end.working_s if end else seconds_between(self._first_at, self._last_at),
+            duration_s=duration_s,
+            working_s=working_s,
             verification=self._checks.ended(),
             changed_files=end.changed_files if end else (),
             protected_touched=end.protected_touched if end else (),
@@ -194,6 +205,13 @@ class TaskFold:
             settings=start.settings if start else {},
             cache_read_share=self._usage.cache_read_share,
         )
+
+    def _durations_s(self) -> tuple[float, float]:
+        """(duration, working time) over all legs; of one without an end, up to its last event."""
+        end = self._end
+        leg_s = end.duration_s if end else seconds_between(self._leg_from, self._last_at)
+        working_s = end.working_s if end else leg_s
+        return round(self._earlier_s + leg_s, 3), round(self._earlier_working_s + working_s, 3)
 
     def _evidence(self, is_interrupted: bool) -> Evidence:
         attempt = max(self._agent_attempt, self._checks.last_attempt)

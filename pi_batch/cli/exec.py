@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pi_batch.cli.options import limit_options, output_options, reserved_options, run_options
+from pi_batch.cli.options import limit_options, output_options, run_options
 from pi_batch.errors import UsageError
 
 
@@ -27,7 +27,18 @@ from pi_batch.errors import UsageError
     default="text",
     help="The answer as text, the result as JSON, or events as JSONL. Default: text.",
 )
-@reserved_options("--fork", "-c!")
+@click.option(
+    "-c",
+    "--continue",
+    "is_continued",
+    is_flag=True,
+    help="Go on with the newest session of exec in this directory. Default: a new one.",
+)
+@click.option(
+    "--fork",
+    metavar="SESSION[:ENTRY]",
+    help="Go on from a session, up to one of its entries, in a file of its own. Default: a new session.",
+)
 def command(prompt: str, model: str | None, output_format: str, **flags: Any) -> int:
     """Run one ad-hoc prompt in the current directory.
 

@@ -25,6 +25,7 @@ class CommandEntry(NamedTuple):
 COMMANDS = {
     "run": CommandEntry("pi_batch.cli.run", "Run task specs and judge the results."),
     "exec": CommandEntry("pi_batch.cli.exec", "Run one ad-hoc prompt in the current directory."),
+    "resume": CommandEntry("pi_batch.cli.resume", "Go on with an interrupted run."),
     "validate": CommandEntry("pi_batch.cli.validate", "Check spec files; nothing is run."),
     "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
@@ -39,7 +40,7 @@ COMMANDS = {
 }
 """What this version has."""
 
-RESERVED = ("resume", "compare", "merge", "suite", "rpc")
+RESERVED = ("compare", "merge", "suite", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 
@@ -72,7 +73,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 all passed or skipped, 1 some failed, 2 usage or spec, 3 some error, "
-    "4 nothing selected, 130 SIGINT, 143 SIGTERM.",
+    "4 nothing selected, 130 SIGINT, 143 SIGTERM or SIGHUP.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="pi-batch", message="%(prog)s %(version)s")
 def cli() -> None:

@@ -96,13 +96,15 @@ def limit_options(function: Decorated) -> Decorated:
     return _with_options(function, LIMITS)
 
 
-OUTPUT = (
-    click.option(
-        "--output",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Run directory. Default: .pi-batch/runs/<run id>.",
-    ),
+OUTPUT = click.option(
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Run directory; one with a run of the same plan is gone on with. Default: .pi-batch/runs/<run id>.",
+)
+"""Where a run's files go."""
+
+REPORTS = (
     click.option(
         "--junit",
         type=click.Path(path_type=Path),
@@ -132,12 +134,44 @@ OUTPUT = (
     click.option("--events", is_flag=True, help="Stream events as JSONL on stdout, no table. Default: off."),
     click.option("--quiet", is_flag=True, help="No progress; only the summary. Default: off."),
 )
-"""Where a run's results go."""
+"""What is said of a run."""
+
+AGAIN = (
+    click.option(
+        "--force",
+        "is_forced",
+        is_flag=True,
+        help="Go on with a run though specs or tools have changed. Default: refuse.",
+    ),
+    click.option(
+        "--rerun",
+        multiple=True,
+        type=click.Choice(["failed", "error", "all"]),
+        help="Of an earlier run, also run tasks that came out so. Default: they stay.",
+    ),
+    click.option(
+        "--reverify",
+        "is_reverify",
+        is_flag=True,
+        help="Of an earlier run, only judge the stored work again. Default: off.",
+    ),
+)
+"""How an earlier run is gone on with."""
 
 
 def output_options(function: Decorated) -> Decorated:
     """Where a run's results go."""
-    return _with_options(function, OUTPUT)
+    return _with_options(function, (OUTPUT, *REPORTS))
+
+
+def report_options(function: Decorated) -> Decorated:
+    """What is said of a run."""
+    return _with_options(function, REPORTS)
+
+
+def again_options(function: Decorated) -> Decorated:
+    """How an earlier run is gone on with."""
+    return _with_options(function, AGAIN)
 
 
 def _with_options(function: Decorated, options: Sequence[Callable[[Any], Any]]) -> Decorated:

@@ -6,20 +6,27 @@ from typing import Any
 
 import click
 
-from pi_batch.cli.options import output_options, reserved_options, run_options, selection_options
+from pi_batch.cli.options import (
+    again_options,
+    output_options,
+    reserved_options,
+    run_options,
+    selection_options,
+)
 
 
 @click.command("run", epilog="Example: pi-batch run tasks/ -m anthropic/claude-sonnet-5 --max-cost-usd 2")
 @click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
 @selection_options
 @output_options
+@again_options
 @click.option(
     "--trust",
     type=click.Choice(["trusted", "untrusted"]),
     default=None,
     help="Whether the checkout's own text and settings may be believed. Default: the spec's.",
 )
-@reserved_options("--shard", "--executor", "--scheduler", "--rerun", "--reverify!", "--cache!")
+@reserved_options("--shard", "--executor", "--scheduler", "--cache!")
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -13,6 +14,14 @@ from pi_batch.engine.estimate import declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
 from pi_batch.engine.masking import mask_reply
 from pi_batch.engine.repeats import RepeatWatch, warning
+from pi_batch.engine.restoring import (
+    LOST_CALL,
+    LOST_RESULT,
+    RecordedConversation,
+    calls_with_results,
+    cut_in_a_row,
+    without_note,
+)
 from pi_batch.engine.retry import Requester
 from pi_batch.engine.schedule import run_in_order
 from pi_batch.engine.tool_calls import Door, with_note
@@ -22,10 +31,10 @@ from pi_batch.events import (
     AgentSettled,
     AgentStart,
     BudgetWarning,
-    MessageEnd,
     MessageStart,
     TurnEnd,
     TurnStart,
+    message_end,
 )
 from pi_batch.messages import (
     AssistantMessage,
@@ -34,10 +43,12 @@ from pi_batch.messages import (
     TextBlock,
     ToolDeclaration,
     ToolResultMessage,
+    Usage,
     UserMessage,
 )
 from pi_batch.protocols import ModelRequest
 from pi_batch.results import AgentStop, RunError
+from pi_batch.session import pi_provider
 from pi_batch.session_log import SessionLog
 
 MAX_CUT_REPLIES = 3
@@ -97,22 +108,56 @@ class Agent:
         self._is_in_turn = False
         self._cut_replies = 0
         self._answer: str | None = None
+        self._left: RecordedConversation | None = None
+        """What an earlier process left, until it is gone on with."""
+        self._ended_calls: Collection[str] = ()
+        self._note = ""
 
-    def open(self) -> None:
-        """Record the system prompt, the declarations and the model."""
+    def open(self, recorded: RecordedConversation | None = None) -> None:
+        """Record the system prompt, the declarations and the model, where they are not as `recorded`."""
         now_ms = int(self._door.clock.time() * 1000)
-        self._session.append_message(
-            SystemMessage(self._system, tools_added=self._declarations, timestamp_ms=now_ms)
-        )
+        if recorded is None or (recorded.system, recorded.declarations) != (self._system, self._declarations):
+            self._session.append_message(
+                SystemMessage(self._system, tools_added=self._declarations, timestamp_ms=now_ms)
+            )
         port = self._requester.port
-        self._session.append_model_change(port.provider_name, port.model)
+        if recorded is None or recorded.model != f"{pi_provider(port.provider_name)}/{port.model}":
+            self._session.append_model_change(port.provider_name, port.model)
 
-    async def run(self, prompt: str, attempt: int) -> AgentOutcome:
-        """Work on a prompt until the model stops, a limit is reached or the service fails."""
+    def restore(
+        self,
+        left: RecordedConversation,
+        note: str,
+        ended_calls: Collection[str] = (),
+        warned: Iterable[str] = (),
+    ) -> None:
+        """Go on with a conversation; `note` is said before the next request."""
+        self._left, self._note, self._ended_calls = left, note, ended_calls
+        self._notice.restore(warned)
+        for call, result in calls_with_results(left.history):
+            self._repeats.see(call, without_note(result, warning(call.name)))
+        replies = []
+        for index, (entry_id, message) in enumerate(zip(left.entry_ids, left.history, strict=True)):
+            self._conversation.add(message, entry_id)
+            if isinstance(message, AssistantMessage):
+                if index >= left.counted_from:
+                    self._conversation.learn(message)
+                self._answer = message.text.strip() or self._answer
+                replies.append(message)
+        if left.summary is not None:
+            self._compactor.restore(left.first_prompt, left.summary, left.summary_details)
+        self._turns = len(replies)
+        self._cut_replies = cut_in_a_row(replies[:-1] if left.ends_with_reply else replies)
+
+    async def run(self, prompt: str | None, attempt: int) -> AgentOutcome:
+        """Work on a prompt until the model stops, a limit is reached or the service fails.
+
+        Without a prompt it goes on with what was restored.
+        """
         self._emit(AgentStart(attempt))
         self._ledger.start_time()
         try:
-            outcome = await self._work(prompt)
+            outcome = await self._work(prompt, attempt)
         except BudgetExhausted as error:
             outcome = AgentOutcome(error.stop, self._answer, is_starved=error.is_suite)
         except ProviderError as error:
@@ -130,9 +175,15 @@ class Agent:
         self._emit(AgentEnd(attempt, outcome.stop, outcome.answer, outcome.error))
         self._emit(AgentSettled(attempt))
 
-    async def _work(self, prompt: str) -> AgentOutcome:
-        self._say(prompt)
-        outcome = None
+    async def _work(self, prompt: str | None, attempt: int) -> AgentOutcome:
+        outcome = self._take_up()
+        if prompt is not None:
+            outcome = None
+        if outcome is None:
+            self._say_note()
+        if prompt is not None:
+            self._session.append_custom("pi-batch", {"kind": "attempt", "attempt": attempt})
+            self._say(prompt)
         while outcome is None:
             self._warn_near_limit()
             try:
@@ -141,6 +192,31 @@ class Agent:
             finally:
                 self._end_turn()
         return outcome
+
+    def _take_up(self) -> AgentOutcome | None:
+        """Give each call that was left open a result; the outcome where the agent had come to its end."""
+        left, self._left = self._left, None
+        if left is None:
+            return None
+        reply = left.last_reply
+        if left.ends_with_reply and reply is not None:
+            outcome = self._end_of(reply)
+            if outcome is not None or reply.stop_reason in NOT_RUN:
+                return outcome
+        for call in left.open_calls:
+            if call.id in self._ended_calls:
+                self._add(self._door.error(call, LOST_RESULT, "failed"))
+            else:
+                self._ledger.charge(Usage(), 0.0, tool_calls=1)
+                self._add(self._door.refuse(call, LOST_CALL, "failed"))
+        return None
+
+    def _say_note(self) -> None:
+        note, self._note = self._note, ""
+        messages = self._conversation.messages
+        last = messages[-1] if messages else None
+        if note and not (isinstance(last, UserMessage) and last.content == (TextBlock(note),)):
+            self._say(note)
 
     def _end_turn(self) -> None:
         """Close a turn that was begun; one that no room was left for never was."""
@@ -239,21 +315,7 @@ class Agent:
             self._emit(MessageStart(message.role))
         entry_id = self._session.append_message(message)
         self._conversation.add(message, entry_id)
-        if isinstance(message, AssistantMessage):
-            port = self._requester.port
-            model = f"{message.provider or port.provider_name}/{message.model or port.model}"
-            end = MessageEnd(
-                entry_id,
-                message.role,
-                model,
-                message.stop_reason,
-                message.usage,
-                message.cost_usd,
-                message,
-            )
-        else:
-            end = MessageEnd(entry_id, message.role, message=message)
-        self._emit(end)
+        self._emit(message_end(entry_id, message, self._requester.port.label))
 
     def _refuse_all(self, reply: AssistantMessage, reason: str) -> None:
         for call in reply.tool_calls:

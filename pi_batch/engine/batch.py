@@ -9,8 +9,9 @@ from typing import Literal
 
 from pi_batch import __version__
 from pi_batch.budget import Ledger
+from pi_batch.engine.legs import Work, everything
 from pi_batch.engine.stream import Stream
-from pi_batch.engine.task import TaskParts, limits, run_task, task_start
+from pi_batch.engine.task import TaskBeginning, TaskParts, limits, run_task, task_start
 from pi_batch.errors import LogWriteError
 from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
 from pi_batch.protocols import Clock, Sink
@@ -34,6 +35,8 @@ class BatchParts:
     report_pause_s: Callable[[], float] = lambda: 0.0
     """How long the reports that were just written will do; they are written again then."""
     warnings: tuple[str, ...] = ()
+    work: Work | None = None
+    """What earlier legs left and what this one does; None: everything, from the start."""
 
 
 class Batch:
@@ -42,9 +45,12 @@ class Batch:
     def __init__(self, parts: BatchParts) -> None:
         self._parts = parts
         self._clock = parts.clock
-        self._stream = Stream(parts.sinks, parts.clock, self._end_early)
+        self._work_left = parts.work or everything(parts.plan)
+        fold = self._work_left.earlier.fold
+        self._stream = Stream(parts.sinks, parts.clock, self._end_early, fold)
         self._limit = limits(parts.plan.budget)
         self._ledger = Ledger(self._limit, parts.clock, is_suite=True)
+        self._ledger.carry(self._work_left.earlier.spent)
         self._workers: list[asyncio.Task[None]] = []
         self._signal_exit_code: int | None = None
         self._due: asyncio.TimerHandle | None = None
@@ -68,7 +74,8 @@ class Batch:
         started_s = self._clock.monotonic()
         started_at = iso_utc(self._clock.time())
         planned = tuple(task.planned for task in self._parts.plan.tasks)
-        self._emit(BatchStart(self._parts.run_id, started_at, __version__, planned, self._limit))
+        leg = self._stream.fold.legs + 1
+        self._emit(BatchStart(self._parts.run_id, started_at, __version__, planned, self._limit, leg))
         for text in self._parts.warnings:
             self._emit(Warned(text))
         self._write_reports()
@@ -86,8 +93,9 @@ class Batch:
         return self._stream.fold.result()
 
     async def _run_all(self) -> None:
-        queue = iter(self._parts.plan.tasks)
-        count = max(1, min(self._parts.plan.max_parallel, len(self._parts.plan.tasks)))
+        tasks = [task for task in self._parts.plan.tasks if self._work_left.mode(task.planned.key)]
+        queue = iter(tasks)
+        count = max(1, min(self._parts.plan.max_parallel, len(tasks)))
         self._workers = [asyncio.create_task(self._work(queue)) for _ in range(count)]
         done = await asyncio.gather(*self._workers, return_exceptions=True)
         for outcome in done:
@@ -98,7 +106,7 @@ class Batch:
         """Take tasks off the queue until it is empty."""
         for task in queue:
             reason = self._starved()
-            if reason is not None:
+            if reason is not None and self._work_left.mode(task.planned.key) == "begin":
                 self._skip(task, reason)
                 self._write_reports()
                 continue
@@ -120,7 +128,10 @@ class Batch:
         def emit(event: Event) -> None:
             self._stream.emit(key, event)
 
-        await run_task(task, self._parts.open_task, self._ledger, emit, self._clock)
+        work = self._work_left
+        left = work.earlier.tasks.get(key)
+        beginning = TaskBeginning(work.mode(key) or "begin", left, is_changed=work.is_changed)
+        await run_task(task, self._parts.open_task, self._ledger, emit, self._clock, beginning=beginning)
 
     def _skip(self, task: PlannedTask, reason: str) -> None:
         key = task.planned.key

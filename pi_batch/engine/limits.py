@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pi_batch.budget import MIN_OUTPUT_TOKENS, STOP_BY_DIMENSION, Dimension, Ledger
 from pi_batch.results import AgentStop
@@ -18,6 +18,10 @@ class LimitNotice:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._told: set[Dimension] = set()
+
+    def restore(self, told: Iterable[str]) -> None:
+        """Take over what an earlier process has told already."""
+        self._told.update(dimension for dimension in STOP_BY_DIMENSION if dimension in told)
 
     def reached(self) -> AgentStop | None:
         """The stop that a limit gives now: no further reply is possible."""

@@ -16,15 +16,18 @@ LIVE_ONLY = (MessageUpdate, ToolExecutionUpdate)
 class Stream:
     """Everything that happens in a run passes here, once, in order."""
 
-    def __init__(self, sinks: Sequence[Sink], clock: Clock, on_failure: Callable[[], None]) -> None:
-        self.fold = Fold()
+    def __init__(
+        self, sinks: Sequence[Sink], clock: Clock, on_failure: Callable[[], None], fold: Fold | None = None
+    ) -> None:
+        """`fold` holds what earlier legs of the run came to."""
+        self.fold = fold or Fold()
         self.failure: LogWriteError | None = None
         """The first log that could not be written: the run has to end, and loudly."""
         self._sinks = list(sinks)
         self._live_sinks = [sink for sink in sinks if sink.takes_live_only]
         self._clock = clock
         self._on_failure = on_failure
-        self._seq = 0
+        self._seq = self.fold.last_seq
 
     def emit(self, key: str | None, event: Event) -> None:
         """Send one event; a sink that cannot write is dropped and ends the run."""

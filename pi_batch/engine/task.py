@@ -12,7 +12,7 @@ import logging
 import random
 import shutil
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,16 +20,27 @@ from typing import Any
 
 from pi_batch.budget import Ledger
 from pi_batch.engine.agent import Agent, AgentOutcome
+from pi_batch.engine.legs import RESUMABLE_KINDS, Mode, TaskLeft
 from pi_batch.engine.masking import Mask
 from pi_batch.engine.model_port import ModelPort
+from pi_batch.engine.restoring import RecordedConversation, read_conversation
 from pi_batch.engine.retry import Requester, RetryPolicy
+from pi_batch.engine.taking_up import (
+    NOTE,
+    NOTE_OF_A_BRANCH,
+    catch_up,
+    keep_machine,
+    kept_machine,
+    numbered_outputs,
+    outcome_left,
+)
 from pi_batch.engine.tool_calls import Door, Emit, Rules
 from pi_batch.engine.verification import Judge, JudgeParts, Verdict
 from pi_batch.errors import PiBatchError, PolicyError
 from pi_batch.events import TaskEnd, TaskStart, Warned, WorkspaceReady
 from pi_batch.files import write_atomic
 from pi_batch.harness import effective_protect
-from pi_batch.messages import ToolDeclaration
+from pi_batch.messages import Message, ToolDeclaration
 from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, Tool, Workspace
 from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
@@ -39,6 +50,9 @@ from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
 
 log = logging.getLogger(__name__)
+
+PATCH_NAMES = ("changes.patch", "changes.partial.patch")
+"""Of a task that came to its end, and of one that did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,26 @@ class TaskParts:
     is_watched: bool = True
     """Whether any sink takes live-only events."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
+    bind_history: Callable[[Iterable[Message]], None] = lambda _messages: None
+    """Tells tools that remember what was said before."""
+    read_patch: Callable[[str], bytes] = lambda _name: b""
+    """A patch of the run directory, by its name relative to run.json. Raises: WorkspaceError."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskBeginning:
+    """Where a task is taken up."""
+
+    mode: Mode = "begin"
+    left: TaskLeft | None = None
+    """What earlier legs left of it; None: nothing."""
+    is_changed: bool = False
+    """True when the spec is not the one that the conversation was begun with."""
+
+    @property
+    def has_conversation(self) -> bool:
+        """True when there is something said to go on with."""
+        return self.mode in ("go_on", "prompt")
 
 
 def limits(budget: BudgetSpec | SuiteBudgetSpec) -> BudgetAmounts:
@@ -84,20 +118,28 @@ def limits(budget: BudgetSpec | SuiteBudgetSpec) -> BudgetAmounts:
     return BudgetAmounts(budget.turns, budget.tokens, budget.cost_usd, budget.wall_s, budget.tool_calls)
 
 
-def task_start(task: PlannedTask, clock: Clock) -> TaskStart:
+def task_start(task: PlannedTask, clock: Clock, mode: Mode = "begin") -> TaskStart:
     """The event that begins a task."""
     spec = task.spec
     has_checks = bool(spec.verify or spec.output.files or spec.output.schema_ is not None)
-    return TaskStart(iso_utc(clock.time()), limits(spec.budget), task.settings, has_checks)
+    is_rerun = mode in ("rerun", "prompt")
+    return TaskStart(iso_utc(clock.time()), limits(spec.budget), task.settings, has_checks, is_rerun)
 
 
 async def run_task(
-    task: PlannedTask, open_parts: Callable[[PlannedTask], TaskParts], suite: Ledger, emit: Emit, clock: Clock
+    task: PlannedTask,
+    open_parts: Callable[[PlannedTask], TaskParts],
+    suite: Ledger,
+    emit: Emit,
+    clock: Clock,
+    *,
+    beginning: TaskBeginning | None = None,
 ) -> None:
     """Run one task to its `task_end`. Raises: asyncio.CancelledError, after the end is recorded."""
-    run = _TaskRun(task, suite, emit, clock)
+    beginning = beginning or TaskBeginning()
+    run = _TaskRun(task, suite, emit, clock, beginning)
     started_s = clock.monotonic()
-    emit(task_start(task, clock))
+    emit(task_start(task, clock, beginning.mode))
     cancelled: asyncio.CancelledError | None = None
     try:
         await run.go(open_parts(task))
@@ -111,6 +153,7 @@ async def run_task(
         run.record_defect(error)
     await run.finish()
     emit(run.end(clock.monotonic() - started_s))
+    await run.leave()  # afterwards: an end that is not on the disk needs the workspace to be gone on with
     if cancelled is not None:
         raise cancelled
 
@@ -120,11 +163,18 @@ class _TaskRun:
 
     _parts: TaskParts
 
-    def __init__(self, task: PlannedTask, suite: Ledger, emit: Emit, clock: Clock) -> None:
+    def __init__(
+        self, task: PlannedTask, suite: Ledger, emit: Emit, clock: Clock, beginning: TaskBeginning
+    ) -> None:
         self._spec = task.spec
         self._emit = emit
         self._clock = clock
+        self._beginning = beginning
         self._ledger = Ledger(limits(self._spec.budget), clock, suite)
+        if beginning.left is not None and beginning.mode not in ("rerun", "prompt"):
+            self._ledger.carry(beginning.left.spent)
+        self._conversation: RecordedConversation | None = None
+        self._is_service_fault = False
         self._stack = AsyncExitStack()
         self._waited_s = 0.0
         self._changes: Changes | None = None
@@ -140,8 +190,15 @@ class _TaskRun:
         """Everything up to the verdict."""
         self._parts = parts
         judge = await self._open()
-        await judge.setup()
-        reason = await judge.precheck()
+        if self._beginning.mode == "go_on":
+            judge.take_up(kept_machine(parts.state_dir))
+        else:
+            await judge.setup()
+            keep_machine(parts.state_dir, judge.machine)
+        if self._beginning.mode == "reverify":
+            await self._judge_again(judge)
+            return
+        reason = await judge.precheck() if self._beginning.mode != "go_on" else None
         if reason is not None:
             self._skip_reason = reason
             return
@@ -151,8 +208,8 @@ class _TaskRun:
             self._emit(Warned(text))
 
     async def finish(self) -> None:
-        """Write the patch and the answer, empty the sandbox, remove the copies; never raises."""
-        if self._is_open:
+        """Write the patch and the answer, and empty the sandbox; never raises."""
+        if self._is_open and not (self._is_judged_again and self._verdict is None):
             await self._keep_result()
         try:
             await self._stack.aclose()
@@ -161,8 +218,12 @@ class _TaskRun:
 
     def end(self, duration_s: float) -> TaskEnd:
         """The task's last event."""
-        changes, verdict = self._changes, self._verdict
+        changes, verdict, left = self._changes, self._verdict, self._beginning.left
         files: tuple[ChangedFile, ...] = changes.files if changes else ()
+        touched = changes.protected_touched if changes else ()
+        if self._is_judged_again and verdict is None and left is not None:  # the stored work is as it was
+            files, touched = left.result.changed_files, left.result.protected_touched
+            self._patch_name = left.result.patch
         return TaskEnd(
             duration_s=round(duration_s, 3),
             working_s=round(max(0.0, duration_s - self._waited_s), 3),
@@ -171,7 +232,7 @@ class _TaskRun:
             is_starved=self._is_starved,
             error=self.error,
             changed_files=files,
-            protected_touched=changes.protected_touched if changes else (),
+            protected_touched=touched,
             patch=self._patch_name,
             structured_output=verdict.structured_output if verdict else None,
         )
@@ -192,7 +253,6 @@ class _TaskRun:
         for text in await parts.workspace.open():
             self._emit(Warned(text))
         self._is_open = True
-        self._stack.push_async_callback(parts.workspace.close, keep=parts.keep_workspace)
         scratch = parts.state_dir / "scratch"
         scratch.mkdir(exist_ok=True)
         self._stack.push_async_callback(asyncio.to_thread, shutil.rmtree, scratch, ignore_errors=True)
@@ -201,13 +261,9 @@ class _TaskRun:
         await sandbox.start()
         self._sandbox, self._scratch = sandbox, str(scratch)
         parts.bind_workspace(parts.workspace.path)
-        self._session = parts.open_session(parts.task_dir / "session.jsonl", parts.workspace.source)
-        self._stack.callback(self._session.close)
-        self._session.append_custom(
-            "pi-batch",
-            {"kind": "workspace", "workspace": parts.workspace.path, "key": parts.planned.planned.key},
-        )
+        self._open_session()
         self._emit_ready(sandbox)
+        await self._check_start()
         return parts.make_judge(
             JudgeParts(
                 spec=spec,
@@ -223,6 +279,54 @@ class _TaskRun:
                 log_prefix=parts.task_dir_name,
             )
         )
+
+    def _open_session(self) -> None:
+        """Hold the session file, and read what an earlier leg left in it."""
+        parts, left = self._parts, self._beginning.left
+        path = parts.task_dir / "session.jsonl"
+        self._session = parts.open_session(path, parts.workspace.source)
+        self._stack.callback(self._session.close)
+        if self._beginning.has_conversation:
+            self._conversation = read_conversation(path)
+            if left is not None:
+                catch_up(left, self._conversation, self._ledger, self._emit, parts.port)
+        self._session.append_custom(
+            "pi-batch",
+            {"kind": "workspace", "workspace": parts.workspace.path, "key": parts.planned.planned.key},
+        )
+
+    async def _check_start(self) -> None:
+        """See that stored work is taken up where it began, and bring it there. Raises: WorkspaceError."""
+        workspace, beginning = self._parts.workspace, self._beginning
+        recorded = beginning.left.result.start_commit if beginning.left is not None else None
+        if beginning.mode == "go_on" and recorded is not None and workspace.start_commit != recorded:
+            self._emit(
+                Warned(
+                    "the start of the interrupted work was not kept: the patch has what changes from now on"
+                )
+            )
+        if beginning.mode != "reverify" or workspace.isolation == "none" or beginning.left is None:
+            return
+        if workspace.start_commit != recorded:
+            self._emit(Warned("the stored work is judged on the files as they are now: it began on others"))
+        if beginning.left.result.patch:
+            await workspace.apply(self._parts.read_patch(beginning.left.result.patch))
+
+    async def leave(self) -> None:
+        """Remove the workspace, unless the task can go on in it; never raises."""
+        if not self._is_open:
+            return
+        is_resumable = self._is_service_fault or (
+            self.error is not None and self.error.kind in RESUMABLE_KINDS and not self._is_judged_again
+        )
+        try:
+            await self._parts.workspace.close(keep=self._parts.keep_workspace or is_resumable)
+        except (PiBatchError, OSError) as error:
+            self._emit(Warned(f"cleaning up: {error}"))
+
+    @property
+    def _is_judged_again(self) -> bool:
+        return self._beginning.mode == "reverify"
 
     def _emit_ready(self, sandbox: Sandbox) -> None:
         workspace = self._parts.workspace
@@ -256,6 +360,7 @@ class _TaskRun:
             mask=parts.mask,
             emit=self._emit,
             clock=self._clock,
+            outputs=numbered_outputs(outputs),
         )
         requester = Requester(
             port=parts.port,
@@ -268,14 +373,30 @@ class _TaskRun:
             on_wait=self._count_wait,
             is_watched=parts.is_watched,
         )
+        return self._opened(door, requester)
+
+    def _opened(self, door: Door, requester: Requester) -> Agent:
+        """The agent, at its beginning or where an earlier leg ended."""
+        parts, left, said = self._parts, self._beginning.left, self._conversation
+        system, declarations = None, parts.declarations
+        is_same = self._beginning.mode == "go_on" and not self._beginning.is_changed
+        if said is not None and is_same:  # a prefix that stays as it is is read from the service's cache
+            system, declarations = said.system, said.declarations
+        if system is None:
+            system = parts.mask.mask(parts.system_prompt(parts.workspace.path))
         agent = Agent(
-            door=door,
-            requester=requester,
-            session=self._session,
-            system=parts.mask.mask(parts.system_prompt(parts.workspace.path)),
-            declarations=parts.declarations,
+            door=door, requester=requester, session=self._session, system=system, declarations=declarations
         )
-        agent.open()
+        agent.open(said)
+        if said is not None:
+            parts.bind_history(message for _, message in said.recorded)
+            note = NOTE if self._beginning.mode == "go_on" else NOTE_OF_A_BRANCH
+            agent.restore(
+                said,
+                note.format(workspace=parts.workspace.path) if said.has_calls else "",
+                left.ended_calls if left is not None else (),
+                left.warned if left is not None and self._beginning.mode == "go_on" else (),
+            )
         return agent
 
     def _count_wait(self, seconds: float) -> None:
@@ -284,9 +405,16 @@ class _TaskRun:
     # --- work and judgement ---
 
     async def _attempts(self, agent: Agent, judge: Judge) -> None:
-        prompt = self._spec.prompt
-        for attempt in range(1, self._spec.attempts.verify + 1):
-            outcome = await agent.run(prompt, attempt)
+        prompt: str | None = self._spec.prompt
+        first, known = 1, None
+        left, said = self._beginning.left, self._conversation
+        if said is not None and self._beginning.mode == "go_on":
+            prompt = None
+            first = min(max(said.attempt, 1), self._spec.attempts.verify)
+            known = outcome_left(left, said) if left is not None else None
+        for attempt in range(first, self._spec.attempts.verify + 1):
+            outcome = known or await agent.run(prompt, attempt)
+            known = None
             self._answer = outcome.answer
             if not self._may_be_judged(outcome):
                 return
@@ -298,10 +426,19 @@ class _TaskRun:
                 return
             prompt = verdict.feedback
 
+    async def _judge_again(self, judge: Judge) -> None:
+        """Judge the stored work; no request is made."""
+        left = self._beginning.left
+        if left is None:
+            return
+        self._answer = left.result.answer
+        self._verdict = await judge.judge(max(left.result.attempts, 1), left.result.answer)
+        self._changes, self.error = self._verdict.changes, self._verdict.error
+
     def _may_be_judged(self, outcome: AgentOutcome) -> bool:
         """False when the service failed, or when the suite's budget let no reply be made at all."""
         if outcome.is_service_fault:
-            self.error = outcome.error
+            self.error, self._is_service_fault = outcome.error, True
         elif outcome.is_starved and self._ledger.turns == 0:
             self._is_starved = True
             self._skip_reason = "no request made: the suite's budget is used up"
@@ -328,7 +465,9 @@ class _TaskRun:
             return
         if self._parts.mask.mask_bytes(self._changes.patch) != self._changes.patch:
             raise PolicyError("the patch holds a secret value: it is withheld")
-        name = "changes.patch" if self.error is None else "changes.partial.patch"
+        name = PATCH_NAMES[0 if self.error is None else 1]
+        for other in {*PATCH_NAMES} - {name}:
+            (self._parts.task_dir / other).unlink(missing_ok=True)
         write_atomic(self._parts.task_dir / name, self._changes.patch)
         self._patch_name = f"{self._parts.task_dir_name}/{name}"
 

@@ -92,11 +92,15 @@ class Door:
             self.emit(replace(end, duration_s=round(self.clock.monotonic() - started_s, 3)))
         return result, self.mask.mask_json(output.value)
 
-    def refuse(self, call: ToolCall, reason: str) -> ToolResultMessage:
-        """The error result of a call that is not carried out."""
+    def refuse(self, call: ToolCall, reason: str, kind: ToolErrorKind = "not_run") -> ToolResultMessage:
+        """The error result of a call that is not carried out; `failed`: that may have been, in part."""
         self.emit(ToolExecutionStart(call.id, call.name, self.mask.mask_json(dict(call.arguments or {}))))
-        self.emit(ToolExecutionEnd(call.id, call.name, is_error=True, error_kind="not_run"))
-        return self._result(call, _error(reason, "not_run"))
+        self.emit(ToolExecutionEnd(call.id, call.name, is_error=True, error_kind=kind))
+        return self.error(call, reason, kind)
+
+    def error(self, call: ToolCall, reason: str, kind: ToolErrorKind) -> ToolResultMessage:
+        """An error result, without a word in the stream."""
+        return self._result(call, _error(reason, kind))
 
     async def _outcome(self, call: ToolCall, parent_id: str | None) -> tuple[ToolOutput, str | None]:
         """What came of a call, refusals included, with the rule of one that was denied."""

@@ -77,6 +77,15 @@ class Judge:
             raise SetupError(f"{failed.name}: {failed.command!r}: {failed.message}; its output ends: {tail}")
         self._machine = self._look()
 
+    def take_up(self, machine: Machine | None) -> None:
+        """Go on where an earlier process was; `machine` is as `setup` found it there."""
+        self._machine = self._look() if machine is None else machine
+
+    @property
+    def machine(self) -> Machine:
+        """What decides how checks run, as it was after `setup`."""
+        return self._machine or {}
+
     async def precheck(self) -> str | None:
         """Why there is nothing to do; None when there is. Raises: VerificationError."""
         parts, spec = self._parts, self._parts.spec.precheck

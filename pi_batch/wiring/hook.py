@@ -105,9 +105,9 @@ def _told(judged: Judged, options: HookOptions, around: Surroundings) -> int:
 
 def _judge(staged: Staged, options: HookOptions, around: Surroundings) -> Judged:
     """Run the task on the staged files in a directory of their own. Raises: PiBatchError."""
+    from pi_batch.wiring.carrying_out import run_plan
     from pi_batch.wiring.options import RunOptions
     from pi_batch.wiring.planning import make_plan
-    from pi_batch.wiring.run import run_plan
 
     diff = asyncio.run(staged.diff(options.max_diff_bytes))
     clean = Surroundings(around.cwd, index_variables(around.environ))

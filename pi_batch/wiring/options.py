@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pi_batch.engine.legs import Rerun
+
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
@@ -31,3 +33,11 @@ class RunOptions:
     secrets: tuple[str, ...] = ()
     events: bool = False
     quiet: bool = False
+    rerun: tuple[Rerun, ...] = ()
+    is_reverify: bool = False
+    is_forced: bool = False
+    """Go on although specs or declarations have changed."""
+    is_continued: bool = False
+    """A new prompt in the session of an earlier `exec`."""
+    fork: str | None = None
+    """SESSION[:ENTRY] to branch from."""

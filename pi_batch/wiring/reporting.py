@@ -21,6 +21,7 @@ from pi_batch.reports.write import make_report, write_report
 from pi_batch.results import BatchResult, RunResult
 from pi_batch.session import read_session
 from pi_batch.standard_streams import say
+from pi_batch.wiring.run_lock import is_held
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
 MAX_PATCH_BYTES = 256 * 1024
@@ -38,7 +39,7 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
     log = run_dir / "events.jsonl"
     if not log.is_file():
         raise UsageError(f"{run_dir}: no events.jsonl there: name the directory of a run")
-    batch = fold(read_log(log))
+    batch = fold(read_log(log), is_over=not is_held(run_dir))
     if not batch.run_id:
         raise UsageError(f"{log}: holds no run: it ended before the first event was written")
     targets = {name: path for name, path in wanted.items() if path is not None}

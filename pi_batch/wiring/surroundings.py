@@ -42,6 +42,10 @@ class Surroundings:
             raise UsageError("the current directory is gone: change to one that exists") from error
         return cls(cwd, {name: value for name, value in os.environ.items() if value})
 
+    def at(self, cwd: Path, environ: Mapping[str, str]) -> Surroundings:
+        """The same for another directory, with some variables as they are given."""
+        return Surroundings(cwd, {**self.environ, **environ})
+
     @property
     def is_github_actions(self) -> bool:
         """True in a step of a GitHub Actions job: some lines on stdout are commands there."""

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from pi_batch import verifiers, workspaces
+from pi_batch.codemode.store import ScriptStore, stored_in
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
-from pi_batch.errors import LogWriteError
+from pi_batch.errors import WorkspaceError
 from pi_batch.permissions import check_call
 from pi_batch.prompts import ContextFile, find_context_files, system_prompt, users_own_file
 from pi_batch.protocols import Clock
@@ -23,6 +24,7 @@ from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
 from pi_batch.tools.declare import parse_arguments
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
 from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.surroundings import Surroundings
@@ -34,9 +36,7 @@ class TaskMaker:
     """Makes tasks of one run."""
 
     around: Surroundings
-    run_dir: Path
-    temp_dir: Path
-    """Private to the run, outside every user's tree."""
+    leg: Leg
     mask: Masker
     clock: Clock
     models: ModelPool
@@ -52,13 +52,14 @@ class TaskMaker:
         """Make one task's parts. Raises: PiBatchError."""
         spec, key = planned.spec, planned.planned.key
         self.sandboxes.chosen(spec)
-        task_dir = self._make_dirs(key)
+        self._need_files(planned)
+        self.leg.ready(key)
+        task_dir, state_dir = self.leg.task_dir(key), self.leg.state_dir(key)
         outputs = task_dir / "outputs"
         outputs.mkdir(exist_ok=True)
-        state_dir = self.temp_dir / f"{len(list(self.temp_dir.iterdir())):04d}"
-        state_dir.mkdir()
         opened = self.models.open(planned, lambda text: self.warn(key, text))
-        tools = tools_of(spec, self.scripting.runner_for(planned))
+        store = ScriptStore()
+        tools = tools_of(spec, self.scripting.runner_for(planned), store)
         source = Path(planned.spec_dir) / spec.workspace.path
         return TaskParts(
             planned=planned,
@@ -86,16 +87,27 @@ class TaskMaker:
             task_dir_name=f"tasks/{task_dir.name}",
             state_dir=state_dir,
             retry=self.retry,
+            read_patch=self._read_patch,
+            bind_history=lambda messages: store.keep(stored_in(messages)),
             is_watched=self.is_watched,
         )
 
-    def _make_dirs(self, key: str) -> Path:
-        task_dir = self.run_dir / "tasks" / key
+    def _need_files(self, planned: PlannedTask) -> None:
+        """Raises: WorkspaceError where a conversation is to go on whose files are gone."""
+        key, isolation = planned.planned.key, planned.spec.workspace.isolation
+        state_dir = self.leg.state_dir(key)
+        if self.leg.work.mode(key) == "go_on" and isolation != "none" and not workspaces.is_kept(state_dir):
+            raise WorkspaceError(
+                f"{state_dir}: the workspace of the interrupted task is gone, so it cannot go on: "
+                "--rerun error begins it anew"
+            )
+
+    def _read_patch(self, name: str) -> bytes:
+        path = self.leg.run_dir / name
         try:
-            task_dir.mkdir(parents=True, exist_ok=True)
+            return path.read_bytes()
         except OSError as error:
-            raise LogWriteError(f"{task_dir}: cannot be made: {error.strerror or error}") from error
-        return task_dir
+            raise WorkspaceError(f"{path}: cannot be read: {error.strerror or error}") from error
 
     def _open_session(self, key: str, path: Path, source: str) -> SessionLog:
         session = SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pi_batch import tools
 from pi_batch.codemode.runner import OnCall, OnImage, OnOutput, ScriptRunner
 from pi_batch.codemode.signatures import tool_signature
+from pi_batch.codemode.store import ScriptStore
 from pi_batch.codemode.tool import Codemode
 from pi_batch.codemode.values import ScriptEnd, ScriptRequest, ToolSignature
 from pi_batch.errors import SandboxError
@@ -27,14 +28,14 @@ class TaskTools:
     """Those that only scripts may call: they are not declared."""
 
 
-def tools_of(spec: TaskSpec, runner: ScriptRunner | None) -> TaskTools:
+def tools_of(spec: TaskSpec, runner: ScriptRunner | None, store: ScriptStore | None = None) -> TaskTools:
     """A task's tools in the spec's order, scripts last; without a runner there are none."""
     names = [name for name in spec.tools if name in tools.TABLE]
     made = tools.make(names, spec.permissions.read)
     if runner is None:
         return TaskTools(made, tuple(declaration(tool) for tool in made.values()))
     is_only_way = spec.codemode == "only"
-    codemode = Codemode(runner, signatures(made), is_only_way=is_only_way)
+    codemode = Codemode(runner, signatures(made), store, is_only_way=is_only_way)
     every: dict[str, Tool] = {**made, codemode.name: codemode}
     declared = [codemode] if is_only_way else list(every.values())
     return TaskTools(

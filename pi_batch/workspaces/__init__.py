@@ -38,6 +38,11 @@ def load(name: str) -> MakeWorkspace:
     return cast("MakeWorkspace", getattr(importlib.import_module(module), attribute))
 
 
+def is_kept(state_dir: Path) -> bool:
+    """True when a private directory holds a workspace that can be taken up."""
+    return (state_dir / "workspace.json").is_file()
+
+
 def open_workspace(
     isolation: str,
     source: Path,

@@ -7,11 +7,13 @@ Source: `literal` blocks, git's binary patch format (base 85, at most 52 bytes a
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import zlib
 from collections.abc import Sequence
@@ -57,11 +59,13 @@ class FakeWorkspace:
         if not Path(self.source).is_dir():
             raise WorkspaceError(f"{self.source}: is no directory")
         target = self._state_dir.resolve() / "w" / Path(self.source).name
+        kept = self._state_dir.resolve() / "start"
         with workspace_errors(self.source):
-            shutil.copytree(
-                self.source, target, symlinks=True, ignore=shutil.ignore_patterns(".git", ".pi-batch")
-            )
-            self._start = self._read(target)
+            if not kept.exists():
+                left_out = shutil.ignore_patterns(".git", ".pi-batch")
+                for copy in (kept, target):
+                    shutil.copytree(self.source, copy, symlinks=True, ignore=left_out)
+            self._start = self._read(kept)
         self.path = str(target)
         listed = sorted((path, entry.mode, entry.oid) for path, entry in self._start.items())
         self.start_commit = hashlib.sha1(repr(listed).encode(), usedforsecurity=False).hexdigest()
@@ -98,6 +102,14 @@ class FakeWorkspace:
             file.chmod(0o755 if entry.mode == EXECUTABLE else 0o644)
         return FakeCopy(str(root))
 
+    async def apply(self, patch: bytes) -> None:
+        """Let git change the copy. Raises: WorkspaceError."""
+        self._need_open()
+        words = ["git", "-C", self.path, "--git-dir=/nowhere", "apply", "--binary", "-"]
+        done = await asyncio.to_thread(subprocess.run, words, input=patch, capture_output=True, check=False)
+        if done.returncode:
+            raise WorkspaceError(f"{self.path}: the patch does not fit: {done.stderr.decode()}")
+
     async def start_file(self, path: str) -> bytes | None:
         """A file's content at the start."""
         entry = self._start.get(os.fsencode(os.path.normpath(path)))
@@ -107,7 +119,7 @@ class FakeWorkspace:
         """Remove the directories."""
         self._is_open = False
         if not keep:
-            for path in (self._state_dir / "w", *self._state_dir.glob("copy-*")):
+            for path in (self._state_dir / "w", self._state_dir / "start", *self._state_dir.glob("copy-*")):
                 remove_tree(path)
 
     def _need_open(self) -> None:

@@ -151,6 +151,11 @@ class Shadow:
         names = await self.git.run(place, *_DIFF, "-z", "--raw", "--numstat", "--no-abbrev", old, new)
         return Difference(patch.stdout, parse_changed_files(names.stdout, prefix))
 
+    async def apply(self, patch: bytes, root: Path) -> None:
+        """Change files below a directory as a patch says. Raises: WorkspaceError where it does not fit."""
+        place = Place(self.git_dir, root, self.start_index)
+        await self.git.run(place, "apply", "--binary", "--whitespace=nowarn", "-", stdin=patch)
+
     async def make_repository(self, git_dir: Path) -> None:
         """Make a repository for a work tree: a copy of this one, with a config for agents."""
         copied = self.git_dir, git_dir, self.object_format

@@ -130,6 +130,10 @@ class Tracking:
             await in_thread(lambda _: remove_tree(directory))
             raise
 
+    async def apply(self, patch: bytes) -> None:
+        """Change the directory as a patch of `changes` says."""
+        await self._shadow.apply(patch, self._root)
+
     async def start_file(self, path: str) -> bytes | None:
         """A file's content at the start, by path as seen from the workspace, links in the tree followed."""
         start = await self._start_files()

@@ -132,6 +132,13 @@ class TrackedWorkspace:
         self._need_open()
         return None if self._tracking is None else await self._tracking.start_file(path)
 
+    async def apply(self, patch: bytes) -> None:
+        """Change the files as a patch of `changes` says. Raises: WorkspaceError where it does not fit."""
+        self._need_open()
+        if self._tracking is None:
+            raise WorkspaceError(f"{self.source}: its start was not recorded, so no patch fits")
+        await self._tracking.apply(patch)
+
     async def close(self, *, keep: bool) -> None:
         """Remove what was made, unless it is to be kept for a resume. Raises: WorkspaceError."""
         self._is_open = False

@@ -31,8 +31,6 @@ LATER = (
     "--shard=1/2",
     "--executor=dask",
     "--scheduler=x",
-    "--rerun=failed",
-    "--reverify",
     "--cache",
 )
 
@@ -62,16 +60,6 @@ def test_a_flag_of_later_is_known_and_refused(desk: Desk, flag: str) -> None:
     done = desk.call("run", "task.yaml", *MODEL, flag)
     assert done.code == 2
     assert f"{flag.partition('=')[0]}: not available in this version" in done.err
-
-
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [("exec hi -c", "-c"), ("exec hi --fork x", "--fork")],
-)
-def test_flags_of_later_of_other_commands_too(desk: Desk, words: str, name: str) -> None:
-    done = desk.call(*words.split())
-    assert done.code == 2
-    assert f"{name}: not available in this version" in done.err
 
 
 UNUSABLE = {

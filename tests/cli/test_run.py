@@ -117,10 +117,13 @@ def test_a_report_that_cannot_be_written_is_found_before_the_first_request(desk:
 
 def test_a_run_is_never_written_over_another(desk: Desk) -> None:
     desk.run()
+    (desk.path / "out/plan.json").unlink()
     before = (desk.path / "out/run.json").read_bytes()
     done = desk.run()
     assert done.code == 2
-    assert done.err == "pi-batch: --output out: holds a run already: name another directory\n"
+    assert done.err == (
+        "pi-batch: --output out: holds a run already, and no plan.json: name another directory\n"
+    )
     assert (desk.path / "out/run.json").read_bytes() == before
 
 
@@ -183,6 +186,6 @@ def test_everything_that_a_run_left_is_where_run_json_says(desk: Desk) -> None:
     assert b"+x" in (out / result["patch"]).read_bytes()
     assert (out / result["verification"][0]["log"]).exists()
     assert (out / "tasks/task/answer.md").read_text(encoding="utf-8") == "I made it.\n"
-    assert not list(out.rglob("*.lock"))
+    assert not list(out.rglob("*.jsonl.lock"))
     hidden = {path.name for path in out.rglob(".*") if path.is_file()}
-    assert hidden <= {".gitignore"}, "no temporary file is left"
+    assert hidden <= {".gitignore", ".lock"}, "no temporary file is left"

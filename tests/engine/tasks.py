@@ -10,6 +10,7 @@ from typing import Any
 
 from pi_batch import tools, verifiers
 from pi_batch.engine.batch import Batch, BatchParts
+from pi_batch.engine.legs import Work
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task import TaskParts
@@ -77,8 +78,8 @@ class Lab:
     def open_task(self, task: PlannedTask) -> TaskParts:
         key = task.planned.key
         task_dir, state_dir = self.run_dir / "tasks" / key, self.tmp_path / "state" / key
-        task_dir.mkdir(parents=True)
-        state_dir.mkdir(parents=True)
+        task_dir.mkdir(parents=True, exist_ok=True)
+        state_dir.mkdir(parents=True, exist_ok=True)
         self.providers[key] = provider = Scripted(self.scripts.get(key, ()))
         made = tools.make(("read", "write", "edit", "bash"), PathRules())
         mask = Masker(self.secrets)
@@ -106,10 +107,11 @@ class Lab:
             task_dir_name=f"tasks/{key}",
             state_dir=state_dir,
             retry=RetryPolicy(base_s=0.001),
+            read_patch=lambda name: (self.run_dir / name).read_bytes(),
         )
         return self.change(parts)
 
-    def batch(self, *tasks: PlannedTask) -> Batch:
+    def batch(self, *tasks: PlannedTask, work: Work | None = None) -> Batch:
         return Batch(
             BatchParts(
                 run_id="r1",
@@ -118,6 +120,7 @@ class Lab:
                 sinks=(self.collected, *self.sinks),
                 write_reports=self.write_reports,
                 clock=CLOCK,
+                work=work,
                 report_pause_s=self.report_pause_s,
             )
         )

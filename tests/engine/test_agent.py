@@ -130,6 +130,7 @@ async def test_everything_is_on_disk_before_the_next_request() -> None:
     assert talk.session.order == [
         "system",
         "model fake/m",
+        "attempt",
         "user",
         "request_start",
         "assistant",
@@ -141,7 +142,7 @@ async def test_everything_is_on_disk_before_the_next_request() -> None:
 
 
 async def test_a_reply_that_cannot_be_recorded_is_not_acted_on() -> None:
-    talk = Talk(calls(echo("c1")), says("done"), session=MemorySession(fails_after=4))
+    talk = Talk(calls(echo("c1")), says("done"), session=MemorySession(fails_after=5))
     with pytest.raises(LogWriteError):
         await talk.run()
     assert not talk.of(ToolExecutionStart)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import LogWriteError, UsageError
-from pi_batch.wiring.run_dir import make_run_dir, temp_dir
+from pi_batch.wiring.run_dir import make_run_dir
 
 
 def status(cwd: Path) -> str:
@@ -69,13 +69,3 @@ def test_what_is_in_the_way_is_said(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     with pytest.raises(LogWriteError, match=r"out: the run directory cannot be made: .*--output"):
         make_run_dir(tmp_path, "r1", Path("out"), None)
-
-
-def test_the_temporary_directory_goes_with_all_that_is_in_it() -> None:
-    with temp_dir() as path:
-        locked = path / "a" / "b"
-        locked.mkdir(parents=True)
-        (locked / "c.txt").write_text("x")
-        locked.chmod(0o500)
-        locked.parent.chmod(0o500)
-    assert not path.exists()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pi_batch.engine.legs import Work, read_earlier
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task import TaskParts
 from pi_batch.errors import LogWriteError, UsageError
@@ -17,6 +18,7 @@ from pi_batch.results import PlannedResult
 from pi_batch.spec import ALL_TOOLS, PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
 from pi_batch.tools.write import Write
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser
 from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.settings import Settings
@@ -36,10 +38,10 @@ class Bench:
         for name in ("run", "temp", "source"):
             (path / name).mkdir()
         self.chooser = SandboxChooser.of(around, path / "run")
+        work = Work({}, read_earlier(()))
         self.maker = TaskMaker(
             around,
-            path / "run",
-            path / "temp",
+            Leg(path / "run", path / "temp", work),
             Masker(()),
             SystemClock(),
             ModelPool(around, Settings(around), has_cost_limit=False),

@@ -1,0 +1,1 @@
+"""Runs that are killed, cut and taken up again."""
