@@ -176,6 +176,7 @@ class Bwrap:
             for path in own_git.protected(git_dir):
                 if Path(path).exists():
                     yield from ("--ro-bind", path, path)
+        yield from _masks([f"{place.root}/.pi-batch"], is_directory=True)
         for name in visible.SECRETS_IN_HOME:
             path = f"{self._home}/{name}"
             if visible.is_within(path, place.root):

@@ -109,6 +109,8 @@ class Enclosed:
         """Bring the walls and the porter up. Raises: SandboxError."""
         if self._calls.is_open:
             return
+        if sys.platform != "linux":
+            raise SandboxError(f"{self.name}: needs Linux")
         ADOPTION.acquire()
         self._calls.is_open = True
         try:

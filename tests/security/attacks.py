@@ -62,6 +62,7 @@ FILES = (
     ),
     Attack("read the keys in a home", 'cat "$FAKE_HOME/.ssh/id"', "echo fine > ~/x && cat ~/x"),
     Attack("read the runner's log", 'cat "$TOP/run/run.json"', 'cat "$TOP/run/outputs/big.txt"'),
+    Attack("read another run's log", "cat .pi-batch/run.json", only=BWRAP),
     Attack("read the private repository", 'cat "$TOP/shadow/config"'),
     Attack("read another's file in /tmp", 'cat "/tmp/$NAME-s"', "cat ours", twin_only=BWRAP),
     Attack("read another's shared memory", 'cat "/dev/shm/$NAME-s"'),

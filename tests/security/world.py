@@ -119,6 +119,8 @@ def world(top: Path) -> Iterator[World]:
         (top / name).write_text(TOKEN, encoding="ascii")
     (top / "run/outputs/big.txt").write_text("fine\n", encoding="ascii")
     (top / "root" / "ours").write_text("fine\n", encoding="ascii")
+    (top / "root" / ".pi-batch").mkdir()
+    (top / "root" / ".pi-batch" / "run.json").write_text(TOKEN, encoding="ascii")
     _make_repository(top / "root")
     with contextlib.ExitStack() as stack:
         made.victim = stack.enter_context(
