@@ -173,6 +173,27 @@ def test_old_bulky_results_are_left_out_seldom_and_before_anything_is_summed_up(
 
 
 @pytest.mark.slow
+def test_a_replay_has_the_recorded_compactions_and_asks_for_none(desk: Desk) -> None:
+    with served(LoopbackServer(Worker(30, 1_500), context_tokens=8_000)) as server:
+        assert start(desk, server, MODELS[1], 8_000).code == 0
+    recorded, spent = compactions(desk), result(desk)["usage"]
+    session = desk.path / "recorded.jsonl"
+    session.write_bytes((desk.path / "out/tasks/task/session.jsonl").read_bytes())
+    desk.setenv("PI_BATCH_COMPACTION_MODEL", "openai/gpt-4.1-mini")
+    done = desk.call("run", "task.yaml", "-m", f"replay/{session.name}", "--output", "again")
+    assert (done.code, len(recorded) >= 2) == (0, True)
+    lines = (
+        (desk.path / "again/tasks/task/session.jsonl").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    )
+    again = [entry for entry in map(json.loads, lines) if entry["type"] == "compaction"]
+    for key in ("summary", "usage", "details"):
+        assert [entry.get(key) for entry in again] == [entry.get(key) for entry in recorded]
+    (replayed,) = json.loads((desk.path / "again/run.json").read_bytes())["results"]
+    assert replayed["usage"] == spent
+    assert replayed["warnings"] == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_two_hundred_turns_in_a_window_of_32k_take_little_more_than_they_need(desk: Desk, model: str) -> None:
     """At most 1.3 times the tokens of the context that is needed, and nothing is refused.
