@@ -97,7 +97,7 @@ def test_a_prompt_that_never_fits_ends_the_run_with_that_reason(desk: Desk) -> N
     assert result(desk)["error"]["kind"] == "context_overflow"
     assert result(desk)["stop"] == "model_error"
     assert "larger window" in result(desk)["error"]["message"]
-    assert len(done.lines) == 2
+    assert sum("window" in line for line in done.lines) == 1
 
 
 @pytest.mark.slow
