@@ -47,11 +47,6 @@ SAFE: Final = (
 )
 """They call operator methods, and no attribute that they are told by name."""
 
-_LOADED_BY_THE_INTERPRETER: Final = frozenset(
-    {"_strptime", "warnings", "time", "datetime", "encodings", "_io"}
-)
-"""Modules that C code imports through a script's `__import__`; it takes what it needs from sys.modules."""
-
 
 def make(guards: Guards, output: Callable[[str], None]) -> dict[str, Any]:
     """The builtins of one script."""
@@ -144,7 +139,13 @@ def _missing(name: str, text: str) -> Callable[..., Any]:
 
 
 def _import(name: Any, *_args: Any, **_words: Any) -> Any:
-    """C code's own imports, such as strptime's. Raises: ImportError for anything else."""
-    if type(name) is str and name in _LOADED_BY_THE_INTERPRETER and name in sys.modules:
+    """C code's own imports, such as strptime's and TypeVar's: it takes what it needs from sys.modules.
+
+    Import statements do not come here, as the policy rewrites them.
+
+    Raises:
+        ImportError: it is not loaded.
+    """
+    if type(name) is str and name in sys.modules:
         return None
     raise ImportError("imports are statements in scripts")

@@ -179,7 +179,7 @@ class Calls:
             if name not in tool.parameters and name not in ALIASES:
                 near = difflib.get_close_matches(name, tool.parameters, n=1, cutoff=0.4)
                 hint = f"; did you mean {near[0]!r}?" if near else ""
-                raise TypeError(f"{tool.name} has no argument {name!r}{hint} It is tools.{tool.signature}")
+                raise TypeError(f"{tool.name} has no argument {name!r}{hint}. It is tools.{tool.signature}")
             if name in named:
                 raise TypeError(f"{tool.name} got two values for {name!r}: {usage}")
             named[name] = value

@@ -37,6 +37,11 @@ class Asyncio:
             "TaskGroup": lambda: TaskGroup(loop),
             "iscoroutine": lambda value: type(value) is CoroutineType,
             "run": self.run,
+            "to_thread": self.to_thread,
+            "shield": self._loop.task,
+            "get_event_loop": self.loop,
+            "get_running_loop": self.loop,
+            "new_event_loop": self.loop,
         }
 
     def create_task(self, awaited: Any, **_words: Any) -> Waitable:
@@ -108,6 +113,14 @@ class Asyncio:
 
         for _ in tasks:
             yield following() if timeout is None else self.wait_for(following(), timeout)
+
+    async def to_thread(self, function: Callable[..., Any], /, *args: Any, **words: Any) -> Any:
+        """Calls it: there is one thread."""
+        return function(*args, **words)
+
+    def loop(self, *_args: Any) -> Any:
+        """There is none to be had. Raises: RuntimeError."""
+        raise RuntimeError("a script runs in a loop already: write `await main()`")
 
     def run(self, _awaited: Any = None, **_words: Any) -> Any:
         """Never reached where it makes sense: the policy turns it into an `await`."""

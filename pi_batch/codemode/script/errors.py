@@ -52,6 +52,28 @@ HINTS: Final = {
 """A name that scripts lack -> what to write instead."""
 
 
+_AWAIT: Final = "'await' outside async function"
+_NOT_PRELOADED = """
+abc ast base64 bisect calendar contextlib copy csv dataclasses decimal difflib enum fnmatch fractions
+functools hashlib heapq html io operator pathlib pprint random shlex statistics string struct time tomllib
+traceback typing types unicodedata urllib uuid zlib
+"""
+_MODULES: Final = frozenset(_NOT_PRELOADED.split())
+"""What a script may import and has not from the start."""
+_NAMES: Final = {
+    **dict.fromkeys(("Counter", "defaultdict", "deque", "namedtuple", "OrderedDict"), "collections"),
+    **dict.fromkeys(("timedelta", "timezone"), "datetime"),
+    **dict.fromkeys(("dataclass", "field", "asdict"), "dataclasses"),
+    **dict.fromkeys(("Any", "Optional", "NamedTuple"), "typing"),
+    **dict.fromkeys(("reduce", "partial", "lru_cache", "wraps"), "functools"),
+    **dict.fromkeys(("Path", "PurePosixPath"), "pathlib"),
+    "Enum": "enum",
+    "StringIO": "io",
+    "Decimal": "decimal",
+    "contextmanager": "contextlib",
+}
+
+
 class Refused(Exception):
     """A script that is not run: line from 1, column from 0, and what to write instead."""
 
@@ -67,11 +89,25 @@ def hint(name: str) -> str:
     return f": {known}" if known else ""
 
 
+def _import_hint(name: str) -> str:
+    if name in _MODULES:
+        return f": write `import {name}`"
+    return f": write `from {_NAMES[name]} import {name}`" if name in _NAMES else ""
+
+
 def refusal(error: Refused, source: str) -> ScriptError:
     """A script that was not run, as an error."""
     where = f"line {error.line}: " if error.line else ""
     quoted = _quoted(source, error.line, error.column, None)
-    return ScriptError("Refused", _bounded(f"{where}{error}{quoted}"), error.line)
+    more = ": make the function around it `async def`, and await its calls" if _AWAIT in str(error) else ""
+    return ScriptError("Refused", _bounded(f"{where}{error}{more}{quoted}"), error.line)
+
+
+def stuck(line: int | None, source: str) -> ScriptError:
+    """A script that waits for nothing that can come."""
+    where = f" (line {line})" if line else ""
+    said = f"Deadlock: the script waits for something that cannot happen any more{where}"
+    return ScriptError("Deadlock", said + _quoted(source, line, None, None), line)
 
 
 def failure(error: BaseException, source: str) -> ScriptError:
@@ -82,7 +118,9 @@ def failure(error: BaseException, source: str) -> ScriptError:
     said = f"{kind}: {text}" if text else kind
     notes = [note for note in getattr(error, "__notes__", ()) if type(note) is str]
     if isinstance(error, NameError) and type(error.name) is str:
-        said += hint(error.name)
+        said += hint(error.name) or _import_hint(error.name)
+    if isinstance(error, AttributeError | TypeError) and "'coroutine' object" in text:
+        said += ": an async function was called without `await`"
     if isinstance(error, BaseExceptionGroup):
         said += "".join(f"\n  - {type(inner).__name__}: {_said(inner)}" for inner in error.exceptions[:10])
     where = f" (line {line})" if line else ""

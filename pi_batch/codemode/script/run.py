@@ -18,7 +18,7 @@ from pi_batch.codemode.script.builtin_names import make
 from pi_batch.codemode.script.calls import Calls, search, unknown
 from pi_batch.codemode.script.classes import ABC, Classes
 from pi_batch.codemode.script.concurrency import Asyncio
-from pi_batch.codemode.script.errors import FILE, Refused, failure, hint, refusal
+from pi_batch.codemode.script.errors import FILE, Refused, failure, hint, refusal, stuck
 from pi_batch.codemode.script.guards import Guards
 from pi_batch.codemode.script.host import AwaitableList, AwaitableText, HostFunction, ModuleProxy, TypeToken
 from pi_batch.codemode.script.names import (
@@ -117,7 +117,7 @@ class _Run:
                 return self._completed(None)
             return self._failed(error)
         except Deadlock as error:
-            return ScriptEnd("failed", error=ScriptError("Deadlock", str(error)), notes=self._notes())
+            return ScriptEnd("failed", error=stuck(error.line, self._request.source), notes=self._notes())
         except CancelledError:
             return ScriptEnd("failed", error=ScriptError("CancelledError", "the script cancelled itself"))
         except RecursionError as error:

@@ -15,6 +15,7 @@ from itertools import count
 from types import CoroutineType
 from typing import Any, Final
 
+from pi_batch.codemode.script.errors import FILE
 from pi_batch.codemode.script.host import readable
 
 MAX_CANCELS: Final = 100
@@ -29,7 +30,22 @@ class CancelledError(BaseException):
 
 
 class Deadlock(Exception):
-    """The script waits for something that cannot happen any more."""
+    """The script waits, at this line, for something that cannot happen any more."""
+
+    def __init__(self, line: int | None) -> None:
+        super().__init__(f"line {line}")
+        self.line = line
+
+
+def _waits_at(coroutine: Any) -> int | None:
+    """The line of the innermost frame that is the script's own."""
+    line = None
+    while isinstance(coroutine, CoroutineType):
+        frame = coroutine.cr_frame
+        if frame is not None and frame.f_code.co_filename == FILE:
+            line = frame.f_lineno
+        coroutine = coroutine.cr_await
+    return line
 
 
 @readable("done", "result", "cancel", "cancelled", "exception")
@@ -232,10 +248,10 @@ class Loop:
                     self.receive(0)
                 self._wake_timers()
             if not main.done():
-                self._wait()
+                self._wait(coroutine)
         return main.result()
 
-    def _wait(self) -> None:
+    def _wait(self, main: Coroutine[Any, Any, Any]) -> None:
         """Wait for a reply or a timer. Raises: Deadlock when neither can come."""
         while self._timers and self._timers[0][2].done():
             heapq.heappop(self._timers)
@@ -249,7 +265,7 @@ class Loop:
         elif self.calls_out:
             self.receive(None)
         elif not self._ready:
-            raise Deadlock("the script waits for something that cannot happen any more")
+            raise Deadlock(_waits_at(main))
 
     def _wake_timers(self) -> None:
         now = time.monotonic() if self._timers else 0.0

@@ -235,3 +235,44 @@ def test_scripts_that_are_not_run_say_why(source: str, said: str) -> None:
     assert ran.end.error is not None
     assert ran.end.error.type == "Refused"
     assert said in ran.error
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("functools.reduce(max, [1])", "write `import functools`"),
+        ("print(Path('a'))", "write `from pathlib import Path`"),
+        ("async def f():\n    return 'a'\nf().upper()", "without `await`"),
+        ("async def f():\n    return 'a'\nfor x in f():\n    pass", "without `await`"),
+        ("def f():\n    return await tools.ls()", "make the function around it `async def`"),
+        ("asyncio.get_event_loop()", "write `await main()`"),
+        ("await tools.bash('ls', check=True)", "no argument 'check'. It is tools.bash("),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_slip_is_told_what_to_write(source: str, says: str) -> None:
+    assert says in run(source).error
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("s = asyncio.Semaphore(0)\nasync with s:\n    print(1)", 2),
+        ("e = asyncio.Event()\nasync def f():\n    await e.wait()\nawait f()", 3),
+        ("await asyncio.Queue().get()", 1),
+    ],
+)
+def test_a_script_that_waits_for_nothing_is_told_where(source: str, line: int) -> None:
+    error = run(source).end.error
+    assert error is not None
+    assert (error.type, error.line) == ("Deadlock", line)
+    assert source.split("\n")[line - 1].strip() in error.text
+
+
+def test_c_code_may_import_what_is_loaded_and_a_script_may_not() -> None:
+    """TypeVar is C code from Python 3.12 on and imports typing by the script's own `__import__`."""
+    ran = run(
+        "from typing import TypeVar\nT = TypeVar('T', bound=str)\nprint(await asyncio.to_thread(len, 'abc'))"
+    )
+    assert (ran.text, ran.error) == ("3\n", "")
+    assert "not available" in run("import sys").error
