@@ -10,6 +10,9 @@ from typing import Any
 from pi_batch.codemode.values import ScriptEnd, ScriptError
 from pi_batch.protocols import OutputFile
 
+REFUSED = "Refused"
+"""The type of an error that kept a script from starting."""
+
 _CONTROLS = {
     code: f"\\x{code:02x}" for code in (*range(0x20), 0x7F, *range(0x80, 0xA0)) if chr(code) not in "\n\t"
 }
@@ -36,6 +39,8 @@ def result_text(end: ScriptEnd, shown: Shown, wall_s: float, calls: int) -> str:
     parts += [f"Note: {visible(note)}" for note in end.notes]
     if end.error is not None:
         parts.append(_error(end.error))
+        if end.error.type == REFUSED:
+            parts.append("Nothing was run. Correct the script and send all of it again.")
     return "\n".join(parts)
 
 

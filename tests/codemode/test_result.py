@@ -105,3 +105,8 @@ def test_text_that_is_no_unicode_is_written_all_the_same(tmp_path: Path) -> None
     outputs = Outputs()
     cut_output("\ud800" * 300, 200, outputs)
     assert outputs.made[0].content == b"?" * 300
+
+
+def test_a_script_that_was_not_started_is_to_be_sent_again() -> None:
+    text = result_text(failed("Refused", "line 1: SyntaxError: invalid syntax"), shown(""), 0, 0)
+    assert text.endswith("invalid syntax\nNothing was run. Correct the script and send all of it again.")
