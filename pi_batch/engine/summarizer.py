@@ -22,9 +22,13 @@ from pi_batch.messages import AssistantMessage, Message, Usage, user_text
 from pi_batch.protocols import ModelRequest
 from pi_batch.session_log import SessionLog
 
-SUMMARY_TOKENS = 4_000
-"""The longest summary that is asked for; less where little is kept free."""
+SUMMARY_TOKENS = 13_000
+"""The most output of a summary, what a model thinks before it included; less where little is kept free."""
+MAX_WORDS = 1_500
+"""The longest summary that is asked for."""
 WORDS_PER_TOKEN = 0.5
+LESS_THOUGHT = {"medium": "low", "high": "low", "xhigh": "low", "max": "low"}
+"""A task's thinking level for its summaries: the output is small, and must not be thought alone."""
 QUESTION_TOKENS = 700
 """What is asked beside the conversation."""
 MIN_CHARS = 1_000
@@ -94,6 +98,7 @@ async def ask_for_summary(requester: Requester, session: SessionLog, quoted: Quo
         except ProviderError as error:
             text = f"the summary by {port.summarizer.label} failed, {port.label} makes it: {error}"
             requester.emit(Warned(text))
+    port = replace(port, thinking=LESS_THOUGHT.get(port.thinking or "", port.thinking))
     return await _ask(port, requester, session, quoted, meter)
 
 
@@ -101,18 +106,19 @@ async def _ask(
     port: ModelPort, requester: Requester, session: SessionLog, quoted: Quoted, meter: Meter
 ) -> Summary:
     """Ask one model; once more with less of the conversation where that was too long for it."""
-    limit = quoted.limit_tokens if port is requester.port else sys.maxsize
+    limit = quoted.limit_tokens if port.label == requester.port.label else sys.maxsize
     window = port.context_window or limit
     output = min(
         port.max_output_tokens, SUMMARY_TOKENS, max(1, reserve_tokens(window, port.reserve) * 4 // 5)
     )
     space = min(window, limit) - output - QUESTION_TOKENS - text_tokens(quoted.earlier)
+    words = min(MAX_WORDS, int(output * WORDS_PER_TOKEN))
     said = sum(map(message_tokens, quoted.messages))
     asking = replace(requester, port=port, emit=meter.emit, counts_turn=False)
     share = CAUTION
     while True:
         chars = max(MIN_CHARS, int(min(space, said) * CHARS_PER_TOKEN * share))
-        text = request_text(quoted.messages, quoted.earlier, chars, int(output * WORDS_PER_TOKEN))
+        text = request_text(quoted.messages, quoted.earlier, chars, words)
         try:
             reply = mask_reply(await _reply(asking, session, text, output), requester.mask)
         except ProviderError as error:

@@ -247,6 +247,13 @@ async def test_a_summary_that_is_too_long_itself_is_asked_for_with_less() -> Non
     assert len(str(second.messages)) < 0.6 * len(str(first.messages))
 
 
+async def test_a_summary_is_thought_about_less_than_the_task() -> None:
+    talk = Talk(Model(9), thinking="high")
+    await talk.run()
+    assert {request.thinking for request in talk.agents()} == {"high"}
+    assert {request.thinking for request in talk.provider.requests if not request.tools} == {"low"}
+
+
 async def test_secrets_in_a_summary_are_masked() -> None:
     talk = Talk(Model(9, summary=[says(f"The key is {SECRET}.")]), secrets=[SECRET])
     await talk.run()
