@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from pi_batch.budget import BudgetExhausted, Need, Reservation
-from pi_batch.engine.compactor import Compactor
+from pi_batch.engine.compactor import TOO_LONG, Compactor
 from pi_batch.engine.conversation import Conversation
 from pi_batch.engine.estimate import declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
@@ -231,7 +231,7 @@ class Agent:
             try:
                 reply = await self._request()
             except ProviderError as error:
-                if error.kind != "context_overflow":
+                if error.kind not in TOO_LONG:
                     raise
                 await self._compactor.recover(error)
             else:

@@ -26,13 +26,15 @@ from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import Requester
 from pi_batch.engine.summarizer import Meter, Quoted, Summary, ask_for_summary
 from pi_batch.engine.summary import Files, files_of, whole_summary, written_part
-from pi_batch.errors import ProviderError
+from pi_batch.errors import ErrorKind, ProviderError
 from pi_batch.events import CompactionEnd, CompactionStart, Warned
 from pi_batch.messages import AssistantMessage, Message, Usage, UserMessage
 from pi_batch.protocols import RecordedSummary
 from pi_batch.session.context import compaction_message
 from pi_batch.session_log import SessionLog
 
+TOO_LONG: tuple[ErrorKind, ...] = ("context_overflow", "request_too_large")
+"""A request that is refused with one of these may be taken when it is shorter."""
 MAX_FRUITLESS = 2
 """Compactions in a row that do not shrink the history: then the run ends."""
 LEARNED_SHARE = 0.8
@@ -88,7 +90,7 @@ class Compactor:
     async def recover(self, error: ProviderError) -> None:
         """After the service found a request too long: make it shorter.
 
-        Raises: ProviderError, kind context_overflow, when that is not possible; BudgetExhausted.
+        Raises: ProviderError, of the same kind, when that is not possible; BudgetExhausted.
         """
         self._overflows += 1
         before = self._conversation.input_tokens()
@@ -240,6 +242,6 @@ def _too_long(port: ModelPort, tokens: int, error: ProviderError | None) -> Prov
     return ProviderError(
         f"{port.label}: the context, about {tokens} tokens, does not fit its window{window}, and summing"
         f" it up does not help{said}; take a model with a larger window, or a shorter prompt",
-        kind="context_overflow",
+        kind=error.kind if error is not None else "context_overflow",
         status=error.status if error is not None else None,
     )

@@ -293,6 +293,23 @@ async def test_a_refusal_in_a_known_window_is_compacted_and_asked_again() -> Non
     assert not talk.of(Warned)
 
 
+async def test_a_body_that_is_too_large_is_made_smaller_too() -> None:
+    too_large = ProviderError("Request exceeds the maximum size", kind="request_too_large", status=413)
+    model = Model(8)
+    sizes: list[int] = []
+
+    def refuse_the_sixth(request: ModelRequest) -> AssistantMessage:
+        sizes.append(len(str(request.messages)))
+        if len(sizes) == 6:
+            raise too_large
+        return model(request)
+
+    talk = Talk(model, window=None)
+    talk.provider._steps[:] = [refuse_the_sixth]
+    assert (await talk.run()).stop == "completed"
+    assert talk.of(CompactionStart)[0].reason == "overflow"
+
+
 async def test_a_prompt_that_does_not_fit_is_asked_once_and_ends_with_the_reason() -> None:
     talk = Talk(Model(3, fits=10), window=None)
     outcome = await talk.run("word " * 9_000)
