@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from pi_batch.codemode.description import description
+from pi_batch.codemode.records import CallRecords
 from pi_batch.codemode.result import cut_output, result_text, whole_output
 from pi_batch.codemode.runner import ScriptRunner
 from pi_batch.codemode.store import STORE_KEY, ScriptStore
@@ -97,14 +98,14 @@ class Codemode:
     async def run(self, arguments: CodemodeArguments, context: ToolContext) -> ToolOutput:
         """Run the script; one that fails is an error result. Raises: SandboxError where none can run."""
         limit_s = max(LEAST_TIMEOUT_S, min(arguments.timeout_s, context.seconds_left))
-        calls = _Calls(context)
         printed: list[str] = []
         images: list[ImageBlock] = []
         now = asyncio.get_running_loop().time
         started_s = now()
+        records = CallRecords(context.call_id, now)
         end = await self._runner.run(
             ScriptRequest(arguments.script, self._tools, self._store.values, limit_s),
-            calls.answer,
+            _Calls(context, records).answer,
             printed.append,
             lambda data, mime_type: images.append(ImageBlock(data, mime_type)),
         )
@@ -119,22 +120,22 @@ class Codemode:
         )
         kind: ToolErrorKind = "timeout" if is_over else "failed"
         return ToolOutput(
-            (TextBlock(result_text(end, shown, wall_s, calls.count)), *images),
-            self._details(end, calls, wall_s, shown.full_output_path),
+            (TextBlock(result_text(end, shown, wall_s, records.count)), *images),
+            self._details(end, records, wall_s, shown.full_output_path),
             is_error=end.status == "failed",
             error_kind=kind if end.status == "failed" else None,
             layers=self._runner.layers,
         )
 
     def _details(
-        self, end: ScriptEnd, calls: _Calls, wall_s: float, full_output_path: str | None
+        self, end: ScriptEnd, records: CallRecords, wall_s: float, full_output_path: str | None
     ) -> dict[str, Any]:
         details: dict[str, Any] = {
             "status": end.status,
             "duration_s": round(wall_s, 3),
             "full_output_path": full_output_path,
             "layers": list(self._runner.layers),
-            "nestedCalls": {"calls": calls.records(), "complete": True},
+            "nestedCalls": records.to_json(),
         }
         if end.store is not None:
             details[STORE_KEY] = dict(end.store)
@@ -144,35 +145,16 @@ class Codemode:
 class _Calls:
     """The tool calls of one script."""
 
-    def __init__(self, context: ToolContext) -> None:
+    def __init__(self, context: ToolContext, records: CallRecords) -> None:
         self._context = context
-        self._names: list[str] = []
-        self._ends: dict[int, str] = {}
-        """Status by place; a call without one was cancelled when the script ended."""
-
-    @property
-    def count(self) -> int:
-        """How many were started."""
-        return len(self._names)
+        self._records = records
 
     async def answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> CallReply:
         """Make a call through the one door; what failed is the text of a script's ToolError."""
-        place = len(self._names)
-        self._names.append(name)
+        place = self._records.start(name, arguments)
         output = await self._context.call_tool(name, arguments)
-        self._ends[place] = "error" if output.is_error else "ok"
         text = "\n".join(block.text for block in output.content if isinstance(block, TextBlock))
+        self._records.end(place, text if output.is_error else None)
         if output.is_error and (output.value is None or output.error_kind == "timeout"):
             return CallReply(number, error=text, error_kind=output.error_kind)
         return CallReply(number, text if output.value is None else output.value)
-
-    def records(self) -> list[dict[str, str]]:
-        """For the session: every call in order, pi's way."""
-        return [
-            {
-                "id": f"{self._context.call_id}.{place + 1}",
-                "name": name,
-                "status": self._ends.get(place, "cancelled"),
-            }
-            for place, name in enumerate(self._names)
-        ]

@@ -126,14 +126,14 @@ async def test_every_call_is_recorded_with_how_it_ended() -> None:
         return DONE
 
     output = await run(script, context(read=text("x"), bash=text("no", is_error=True)))
-    assert output.details["nestedCalls"] == {
-        "calls": [
-            {"id": "call_1.1", "name": "read", "status": "ok"},
-            {"id": "call_1.2", "name": "bash", "status": "error"},
-            {"id": "call_1.3", "name": "slow", "status": "cancelled"},
-        ],
-        "complete": True,
-    }
+    nested = output.details["nestedCalls"]
+    assert [(one["id"], one["name"], one["status"]) for one in nested["calls"]] == [
+        ("call_1.1", "read", "ok"),
+        ("call_1.2", "bash", "error"),
+        ("call_1.3", "slow", "unfinished"),
+    ]
+    assert nested["calls"][1]["error"] == "no"
+    assert not nested["complete"]
     assert "3 tool calls" in said(output)
 
 

@@ -173,7 +173,7 @@ def test_a_script_that_fails_keeps_its_output_and_shows_its_line(played: dict[st
 def test_a_call_that_is_given_up_does_no_more(played: dict[str, Played]) -> None:
     done = played["waits"]
     assert "TimeoutError" in done.texts[0]
-    assert done.nested() == [("bash", "cancelled")]
+    assert done.nested() == [("bash", "unfinished")]
     (end,) = done.inner_ends()
     assert (end["is_error"], end["error_kind"], end["tool"]) == (True, "failed", "bash")
     assert not (done.workspace / "late").exists()
@@ -184,7 +184,7 @@ def test_a_script_beyond_its_time_is_ended_with_its_calls(played: dict[str, Play
     assert "took longer than 0.3 s" in done.texts[0]
     assert done.messages[0]["details"]["error_kind"] == "timeout"
     assert done.messages[0]["details"]["duration_s"] < 3
-    assert done.nested() == [("bash", "cancelled")]
+    assert done.nested() == [("bash", "unfinished")]
 
 
 def test_a_script_starts_no_script(played: dict[str, Played]) -> None:
