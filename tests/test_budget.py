@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pi_batch.budget import MIN_OUTPUT_TOKENS, BudgetExhausted, Ledger, Need, Reservation
+from pi_batch.budget import MIN_OUTPUT_TOKENS, BudgetExhausted, Ledger, Need, Reservation, Spent
 from pi_batch.messages import Usage
 from pi_batch.results import BudgetAmounts
 from tests.clocks import FakeClock
@@ -228,3 +228,30 @@ def test_parallel_tasks_never_overrun_their_suite(
     assert used.cost_usd <= cost_usd + 1e-9
     assert used.turns is not None
     assert used.turns <= turns
+
+
+def test_a_ledger_begins_where_an_earlier_process_ended() -> None:
+    clock = FakeClock()
+    suite = Ledger(BudgetAmounts(), clock, is_suite=True)
+    ledger = Ledger(BudgetAmounts(turns=3, wall_s=10), clock, suite)
+    ledger.carry(Spent(Usage(10, 5), turns=2, tool_calls=4, cost_usd=0.5, known_cost_usd=0.5, wall_s=9.0))
+    assert ledger.used == BudgetAmounts(turns=2, tokens=15, cost_usd=0.5, wall_s=9.0, tool_calls=4)
+    assert (ledger.turns_left(), ledger.seconds_left) == (1, 1.0)
+    assert suite.used.turns == 0
+
+
+def test_what_nobody_has_counted_yet_counts_in_task_and_suite() -> None:
+    suite = Ledger(BudgetAmounts(), FakeClock(), is_suite=True)
+    ledger = Ledger(BudgetAmounts(), FakeClock(), suite)
+    ledger.charge(Usage(10, 5), 0.25, turns=1, tool_calls=1)
+    for one in (ledger, suite):
+        assert (one.turns, one.used.tokens, one.cost_usd, one.tool_calls) == (1, 15, 0.25, 1)
+    ledger.charge(Usage(1), None)
+    assert suite.cost_usd is None
+
+
+def test_used_up_tool_calls_are_a_limit_that_is_reached() -> None:
+    ledger = Ledger(BudgetAmounts(tool_calls=1), FakeClock(), is_suite=True)
+    assert ledger.exhausted_dimension() is None
+    ledger.charge_tool_call()
+    assert ledger.exhausted_dimension() == "tool_calls"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 STUBBORN = (
     f"echo half > part.txt; trap '' TERM INT HUP; touch {{started}}; sleep {NAP}.{{n}}; sleep {NAP}.{{n}}"
 )
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
 
 @contextmanager
