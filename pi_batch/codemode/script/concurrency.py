@@ -44,9 +44,12 @@ class Asyncio:
             "new_event_loop": self.loop,
         }
 
-    def create_task(self, awaited: Any, **_words: Any) -> Waitable:
+    def create_task(self, awaited: Any, *, name: Any = None, **_words: Any) -> Waitable:
         """Start a coroutine."""
-        return self._loop.task(awaited)
+        task = self._loop.task(awaited)
+        if isinstance(task, Task) and isinstance(name, str):
+            task.name = str.__str__(name)
+        return task
 
     def gather(self, *awaited: Any, return_exceptions: bool = False) -> Waitable:
         """All at once; their values in order. A single list of awaitables is taken as the awaitables."""

@@ -148,6 +148,8 @@ class Guards:
             return getattr(obj, name)
         if name in INSPECT:
             raise AttributeError(f"the attribute {name!r} is not available in scripts")
+        if kind is super:
+            return self.super_getattr(obj, name)
         if name[:1] == "_":
             return self._private(obj, kind, name)
         if name in SPECIAL:
@@ -168,6 +170,8 @@ class Guards:
             return self.is_own_function(obj) and name in obj.__dict__
         if kind is property:
             return name in _PROPERTY
+        if kind is types.AsyncGeneratorType:
+            return name == "aclose"
         return kind in DATA or _is_exception(kind) or kind.__module__ in MODULES
 
     @staticmethod
@@ -187,8 +191,8 @@ class Guards:
                 return HostFunction(formatter(obj, name, self.getattr), name)
             if isinstance(obj, type) and issubclass(obj, str) and not self._defines(obj, name):
                 return HostFunction(lambda text, *a, **k: formatter(text, name, self.getattr)(*a, **k), name)
-        if name == "send" and kind is types.GeneratorType:
-            return obj.send
+        if name in ("send", "throw") and kind is types.GeneratorType:
+            return getattr(obj, name)
         holder = obj if isinstance(obj, type) else kind
         if self._defines(holder, name) or (self._owns(kind) and name in _held(obj)):
             return _shown(getattr(obj, name), name)
@@ -283,6 +287,8 @@ class Guards:
         kind = type(obj)
         if kind in WRITABLE or self._owns(kind) or self.is_own_class(obj) or self.is_own_function(obj):
             return obj
+        if _is_exception(kind):
+            return obj  # one that was raised is nobody else's
         raise TypeError(f"{_described(obj)} cannot be changed in scripts")
 
     def _set_own(self, obj: Any, name: Any, value: Any) -> None:

@@ -126,7 +126,7 @@ class Waitable:
         return f"<{type(self).__name__} {'done' if self._is_done else 'pending'}>"
 
 
-@readable("done", "result", "cancel", "cancelled", "exception")
+@readable("done", "result", "cancel", "cancelled", "exception", "get_name")
 class Task(Waitable):
     """A coroutine that the loop drives."""
 
@@ -151,6 +151,10 @@ class Task(Waitable):
             self._waits_for = None
             self._loop.soon(self._step)
         return True
+
+    def get_name(self) -> str:
+        """The name that it was given, or its coroutine's."""
+        return self.name
 
     def interrupt(self, reason: object) -> None:
         """Cancel it for a reason that its own code may forgive: a time limit on a block."""
