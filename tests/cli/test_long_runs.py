@@ -11,7 +11,7 @@ import pytest
 
 from pi_batch.engine.compaction import Room
 from tests.cli.calling import Desk
-from tests.servers import Call, LoopbackServer, Reply
+from tests.servers import Call, LoopbackServer, Refuse, Reply
 from tests.servers.cache import messages_cache, shared_prefix
 from tests.servers.threaded import served
 
@@ -191,6 +191,29 @@ def test_a_replay_has_the_recorded_compactions_and_asks_for_none(desk: Desk) -> 
     (replayed,) = json.loads((desk.path / "again/run.json").read_bytes())["results"]
     assert replayed["usage"] == spent
     assert replayed["warnings"] == []
+
+
+@pytest.mark.slow
+def test_a_resumed_run_goes_on_with_its_summary(desk: Desk) -> None:
+    worker = Worker(30, 1_500)
+    stops_at = 20
+
+    def answer(body: Mapping[str, Any]) -> Reply | Refuse:
+        if worker.done == stops_at and body.get("tools"):
+            return Refuse(401, {"error": {"message": "Incorrect API key provided"}})
+        return worker(body)
+
+    with served(LoopbackServer(answer, context_tokens=8_000)) as server:
+        first = start(desk, server, MODELS[1], 8_000, workspace={"isolation": "none"})
+        assert first.code == 3
+        before, stops_at = len(compactions(desk)), 99
+        done = desk.call("resume", "out", "--rerun", "error")
+    assert (done.code, server.refused) == (0, [])
+    assert before >= 1
+    assert len(compactions(desk)) > before
+    asked = [request.body for request in server.requests if "tools" not in request.body]
+    assert all("<earlier-summary-" in json.dumps(body["messages"]) for body in asked[1:])
+    assert worker.done == 31
 
 
 @pytest.mark.slow
