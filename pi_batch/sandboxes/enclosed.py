@@ -96,14 +96,19 @@ class Enclosed:
         linger_s: float = LINGER_S,
     ) -> None:
         self.name = enclosure.name
-        self.layers = (*enclosure.layers, *limits.layers)
         self._enclosure = enclosure
+        self._wanted = limits
         self._limits = limits
         self._calls = Calls(grace_s=grace_s, linger_s=linger_s)
         self._line: Line | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._restarts = 0
         self._coming_up = asyncio.Lock()
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """What isolates, strongest first; limits as they are kept once it is up."""
+        return (*self._enclosure.layers, *self._limits.layers)
 
     async def start(self) -> None:
         """Bring the walls and the porter up. Raises: SandboxError."""
@@ -113,6 +118,7 @@ class Enclosed:
             raise SandboxError(f"{self.name}: needs Linux")
         ADOPTION.acquire()
         self._calls.is_open = True
+        self._limits = self._wanted.opened()
         try:
             await self._bring_up()
         except BaseException:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from pi_batch.kernel import cgroups
 from pi_batch.kernel.cgroups import Cgroup
 
 MEMORY_SHARE = 0.8
@@ -34,7 +35,16 @@ class Limits:
     """At a time. Without a control group root is never bound, and other users are by all their processes."""
     file_bytes: int = FILE_BYTES
     """Of one file."""
+    wants_cgroup: bool = False
+    """Make a control group when the sandbox comes up, where one can be made."""
     cgroup: Cgroup | None = None
+
+    def opened(self) -> Limits:
+        """The same with the control group that is wanted; `close` removes it."""
+        if not self.wants_cgroup or self.cgroup is not None:
+            return self
+        most = {"memory": self.memory_bytes, "pids": self.processes}
+        return replace(self, cgroup=cgroups.make(most))
 
     @property
     def layers(self) -> tuple[str, ...]:

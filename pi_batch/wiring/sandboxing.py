@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from pi_batch import sandboxes
 from pi_batch.errors import SandboxError
-from pi_batch.kernel import cgroups
 from pi_batch.protocols import Sandbox, SandboxPlace, SandboxUse
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.probe import probe
@@ -126,8 +125,7 @@ class SandboxChooser:
 
 def limits_here() -> Limits:
     """The usual limits, with a control group of their own where one can be made."""
-    usual = Limits()
-    return replace(usual, cgroup=cgroups.make({"memory": usual.memory_bytes, "pids": usual.processes}))
+    return Limits(wants_cgroup=True)
 
 
 def _wish(spec: TaskSpec) -> tuple[str, bool, Network]:

@@ -43,8 +43,7 @@ class Result:
 
 def limits() -> Limits:
     """Small ones, in a control group where there can be one."""
-    group = cgroups.make({"memory": MEMORY_BYTES, "pids": PROCESSES})
-    return Limits(MEMORY_BYTES, PROCESSES, FILE_BYTES, group)
+    return Limits(MEMORY_BYTES, PROCESSES, FILE_BYTES, wants_cgroup=True)
 
 
 def wanted(name: str, *, has_pids: bool) -> Iterator[Attack]:

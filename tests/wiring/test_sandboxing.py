@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pi_batch.errors import SandboxError
+from pi_batch.kernel import cgroups
 from pi_batch.results import PlannedResult
 from pi_batch.sandboxes.enclosed import Enclosed
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
@@ -107,10 +108,11 @@ def test_a_sandbox_is_around_the_whole_tree_with_the_network_of_its_use(
     assert asyncio.run(run()) == b"made\nsub\n/etc/passwd\n"
 
 
-def test_limits_have_a_group_of_their_own_where_there_can_be_one() -> None:
-    limits = limits_here()
+def test_limits_have_a_group_of_their_own_once_opened_and_not_before() -> None:
+    assert limits_here().cgroup is None
+    limits = limits_here().opened()
     try:
-        assert limits.memory_bytes > 0
-        assert bool(limits.cgroup) == any("memory of each" not in layer for layer in limits.layers)
+        assert bool(limits.cgroup) == bool(cgroups.hierarchies())
+        assert limits.opened() is limits
     finally:
         limits.close()
