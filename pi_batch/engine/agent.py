@@ -39,7 +39,6 @@ from pi_batch.events import (
 from pi_batch.messages import (
     AssistantMessage,
     StopReason,
-    SystemMessage,
     TextBlock,
     ToolDeclaration,
     ToolResultMessage,
@@ -48,7 +47,7 @@ from pi_batch.messages import (
 )
 from pi_batch.protocols import ModelRequest
 from pi_batch.results import AgentStop, RunError
-from pi_batch.session import pi_provider
+from pi_batch.session import pi_provider, system_change
 from pi_batch.session_log import SessionLog
 
 MAX_CUT_REPLIES = 3
@@ -116,10 +115,15 @@ class Agent:
     def open(self, recorded: RecordedConversation | None = None) -> None:
         """Record the system prompt, the declarations and the model, where they are not as `recorded`."""
         now_ms = int(self._door.clock.time() * 1000)
-        if recorded is None or (recorded.system, recorded.declarations) != (self._system, self._declarations):
-            self._session.append_message(
-                SystemMessage(self._system, tools_added=self._declarations, timestamp_ms=now_ms)
-            )
+        change = system_change(
+            self._system,
+            self._declarations,
+            before=recorded.system if recorded is not None else None,
+            tools_before=recorded.declarations if recorded is not None else (),
+            timestamp_ms=now_ms,
+        )
+        if change is not None:
+            self._session.append_message(change)
         port = self._requester.port
         if recorded is None or recorded.model != f"{pi_provider(port.provider_name)}/{port.model}":
             self._session.append_model_change(port.provider_name, port.model)

@@ -22,7 +22,15 @@ from pi_batch.messages import (
     Usage,
     UserMessage,
 )
-from pi_batch.session import Entry, active_branch, context, message_from_json, read_session
+from pi_batch.session import (
+    Entry,
+    active_branch,
+    context,
+    current_system,
+    message_from_json,
+    prompt_of,
+    read_session,
+)
 from pi_batch.session.context import Placed
 
 CUSTOM_TYPE = "pi-batch"
@@ -163,8 +171,7 @@ class _Reading:
     def conversation(self, shown: Sequence[Placed]) -> RecordedConversation:
         """Everything together; `shown` is what a model sees of the branch."""
         unanswered = [*self._unanswered, self._open] if self._open else self._unanswered
-        systems = [one.message for one in shown if isinstance(one.message, SystemMessage)]
-        declared = [message.tools_added for message in systems if message.tools_added]
+        system = current_system(one.message for one in shown)
         kept = [one for one in shown if not _is_left_out(one.message)]
         prompts = (message.text for _, message in self._recorded if isinstance(message, UserMessage))
         compaction = self._compaction
@@ -173,8 +180,8 @@ class _Reading:
             tuple(one.message for one in kept),
             tuple(one.entry_id for one in kept),
             tuple(self._recorded),
-            systems[-1].content if systems else None,
-            declared[-1] if declared else (),
+            prompt_of(system) if system is not None else None,
+            system.tools_added if system is not None else (),
             self._model,
             self._attempt,
             tuple(unanswered),

@@ -33,6 +33,8 @@ from pi_batch.session.context import (
     context_entries,
     context_messages,
     current_system,
+    prompt_of,
+    system_change,
 )
 from pi_batch.session.fields import (
     branch_summary_fields,
@@ -94,10 +96,12 @@ __all__ = [
     "name_of",
     "parse_session",
     "pi_provider",
+    "prompt_of",
     "read_session",
     "session_info_fields",
     "settings_of",
     "spent_on",
+    "system_change",
     "thinking_level_fields",
     "total_spent",
     "usage_fields",

@@ -23,6 +23,8 @@ from pi_batch.session.file import Entry
 from pi_batch.session.from_json import content_from_json, message_from_json, reply_content_from_json, whole
 from pi_batch.times import iso_ms
 
+PROMPT_SECTION = "prompt"
+"""Where our own prompt stands among the sections of a system message."""
 FROM_EXTENSIONS = frozenset({"custom", "hookMessage"})
 """Roles of extensions' messages that a model sees; the second is version 2's name of the first."""
 
@@ -86,6 +88,34 @@ def current_system(said: Iterable[Message]) -> SystemMessage | None:
         tools.update({tool.name: tool for tool in message.tools_added})
     text = "\n\n".join(message.content for message in found if message.content)
     return SystemMessage(text, tuple(tools.values()), sections, timestamp_ms=found[0].timestamp_ms)
+
+
+def system_change(
+    prompt: str,
+    tools: Sequence[ToolDeclaration],
+    *,
+    before: str | None = None,
+    tools_before: Sequence[ToolDeclaration] = (),
+    timestamp_ms: int = 0,
+) -> SystemMessage | None:
+    """The message that takes a prompt and tools in force to these; None where nothing changes.
+
+    The prompt is a section, as sections alone can be replaced; a changed tool is taken away and added.
+    """
+    old = {tool.name: tool for tool in tools_before}
+    added = tuple(tool for tool in tools if old.get(tool.name) != tool)
+    kept = {tool.name for tool in tools} - {tool.name for tool in added}
+    removed = tuple(name for name in old if name not in kept)
+    sections = {} if prompt == before else {PROMPT_SECTION: prompt}
+    if not (sections or added or removed):
+        return None
+    return SystemMessage("", added, sections, timestamp_ms, tools_removed=removed)
+
+
+def prompt_of(system: SystemMessage) -> str:
+    """The whole prompt in force, given all system messages as one (`current_system`)."""
+    sections = (str(text) for text in system.sections.values() if text)
+    return "\n\n".join([*([system.content] if system.content else []), *sections])
 
 
 def compaction_message(summary: str, timestamp_ms: int = 0) -> UserMessage:

@@ -134,7 +134,12 @@ def test_replies_that_never_became_one_are_left_out(tmp_path: Path) -> None:
 
 def test_the_last_recorded_prompt_and_tools_count(tmp_path: Path) -> None:
     other = {**TOOL, "name": "read"}
-    said = read(tmp_path, system("01", "Old.", toolsAdded=[TOOL]), system("02", "New.", toolsAdded=[other]))
+    gone = [{"name": TOOL["name"]}]
+    said = read(
+        tmp_path,
+        system("01", "", sections={"prompt": "Old."}, toolsAdded=[TOOL]),
+        system("02", "", sections={"prompt": "New."}, toolsAdded=[other], toolsRemoved=gone),
+    )
     assert (said.system, [tool.name for tool in said.declarations]) == ("New.", ["read"])
 
 

@@ -21,6 +21,8 @@ from pi_batch.session import (
     context_messages,
     current_system,
     parse_session,
+    prompt_of,
+    system_change,
 )
 from tests.session.files import HEADER, entry, lines, reply, result, user
 
@@ -162,3 +164,23 @@ def test_system_messages_fold_into_the_prompt_and_tools_in_force() -> None:
         "be good\n\nbe quick", (better,), {"cwd": "/w", "note": "n"}, timestamp_ms=7
     )
     assert current_system(()) is None
+
+
+def test_a_change_of_prompt_and_tools_says_what_changed_and_folds_to_what_is_in_force() -> None:
+    read, write, edit = (ToolDeclaration(name, "", {}) for name in ("read", "write", "edit"))
+    better = ToolDeclaration("read", "better", {})
+    first = system_change("be good", (read, write))
+    assert first == SystemMessage("", (read, write), {"prompt": "be good"})
+    assert system_change("be good", (write, read), before="be good", tools_before=(read, write)) is None
+    then = system_change("be quick", (better, edit), before="be good", tools_before=(read, write))
+    assert then is not None
+    assert then.tools_added == (better, edit)
+    assert set(then.tools_removed) == {"read", "write"}
+    now = current_system((first, then))
+    assert now is not None
+    assert prompt_of(now) == "be quick"
+    assert now.tools_added == (better, edit)
+
+
+def test_a_prompt_is_its_content_and_then_its_sections() -> None:
+    assert prompt_of(SystemMessage("a", sections={"x": "b", "y": None, "z": "c"})) == "a\n\nb\n\nc"
