@@ -116,19 +116,17 @@ def wall_figures(programs: Programs) -> Iterator[Figure]:
 
 def codemode_figures(programs: Programs) -> Iterator[Figure]:
     """What scripts cost, and what they save."""
-    on, off, asked = least_costs(
-        ROUNDS,
-        programs.run("text-1"),
-        programs.run("text-1", codemode="off"),
-        programs.run("text-1", codemode="on"),
+    off, asked = least_costs(
+        ROUNDS, programs.run("text-1", codemode="off"), programs.run("text-1", codemode="on")
     )
-    yield Figure("codemode, by default, over a run without", on.cpu_ms - off.cpu_ms, "ms CPU", bar=80)
     yield Figure("codemode, asked for, over a run without", asked.cpu_ms - off.cpu_ms, "ms CPU", bar=80)
     for kind, name in (("print", "print(1)"), ("script", f"a script of {READS} reads")):
-        between = [wall_ms(watched(programs, programs.run(f"{kind}-3"))[1:]) for _ in range(ROUNDS)]
+        between = [
+            wall_ms(watched(programs, programs.run(f"{kind}-3", codemode="on"))[1:]) for _ in range(ROUNDS)
+        ]
         yield Figure(f"{name}, from request to request", min(between), "ms wall", bar=30)
     script, turns = (
-        sum(size for _, _, size in watched(programs, programs.run(model)))
+        sum(size for _, _, size in watched(programs, programs.run(model, codemode="on")))
         for model in ("script-2", f"read-{READS + 1}")
     )
     yield Figure(f"requests of {READS} reads by turns (bare: a script)", turns / 1e3, "kB", script / 1e3)
