@@ -30,7 +30,7 @@ def started(project: Project, *more: str, **spec: Any) -> Iterator[subprocess.Po
     """A run that has come to what touches `started` beside the project; killed in the end."""
     spec_path = project.write_spec(**spec)
     words = [sys.executable, "-m", "pi_batch", "run", spec_path.name, *more]
-    words += ["-m", "replay/model.jsonl", "--output", "out"]
+    words += ["-m", "replay/model.jsonl", "--output", "out", "--sandbox", "none"]
     process = subprocess.Popen(
         words, cwd=project.base, env=project.environ(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
