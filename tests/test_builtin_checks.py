@@ -10,6 +10,7 @@ import pytest
 from tests.builtins import builtin, commit, git, put, repository, shell
 
 Ran = subprocess.CompletedProcess[str]
+pytestmark = pytest.mark.slow
 
 
 class Project:

@@ -14,7 +14,7 @@ from tests.codemode.playing import Case, Played, play
 from tests.codemode.script.test_like_python import printed
 from tests.codemode.worker.rigs import needs_isolation
 
-pytestmark = needs_isolation
+pytestmark = [needs_isolation, pytest.mark.slow]
 
 SECRET = "hunter2-hunter2-hunter2"
 FILES = {"a.py": "old = 1\n", "b.py": "old = 2\n", "sub/c.py": "new = 3\n"}
@@ -209,7 +209,6 @@ def test_the_report_counts_scripts_and_says_what_held_them(played: dict[str, Pla
     assert "seccomp" in codemode["layers"]
 
 
-@pytest.mark.slow
 def test_plain_scripts_give_what_python_gives(tmp_path: Path) -> None:
     cases = {name: Case([source]) for name, source in SCRIPTS.items()}
     for name, done in play(tmp_path, cases).items():
@@ -217,7 +216,6 @@ def test_plain_scripts_give_what_python_gives(tmp_path: Path) -> None:
         assert done.outputs[0] == printed(SCRIPTS[name]).rstrip("\n"), name
 
 
-@pytest.mark.slow
 def test_no_script_gets_out(tmp_path: Path) -> None:
     every = dict(scripts())
     chosen = {f"n{number}": every[name] for number, name in enumerate(sorted(every)) if number % 5 == 0}

@@ -11,7 +11,7 @@ import pytest_asyncio
 from pi_batch.engine.verification import Verdict
 from tests.engine.judging import BIN, FIX, PROJECT, Court, court, make_project, make_spec
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 RESET = "git reset -q --hard && git clean -qfdx"
 

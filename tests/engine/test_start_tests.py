@@ -15,7 +15,7 @@ from pi_batch.engine.verification import Verdict
 from pi_batch.events import VerificationEnd
 from tests.engine.judging import FIX, PROJECT, Court, court, make_project, make_spec
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 RESET = "git reset -q --hard && git clean -qfdx"
 EDIT = "sed -i 's/== 5/== -1/' tests/test_add.py"

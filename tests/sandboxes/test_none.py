@@ -61,6 +61,7 @@ async def run(sandbox: NoneSandbox, script: str, *, timeout_s: float = 20, cwd: 
 # --- what stays -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "background",
     [
@@ -134,6 +135,7 @@ async def test_output_of_a_process_substitution_still_arrives() -> None:
 # --- what is ended --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script",
     [
