@@ -79,6 +79,7 @@ def run_rows(
     *,
     at_once: bool = False,
     env: Mapping[str, str] | None = None,
+    sandbox: str = "auto",
 ) -> Ran:
     """Run all rows in one task: a turn for each call, or with `at_once` a turn for all first calls."""
     for each in rows:
@@ -86,7 +87,7 @@ def run_rows(
         if each.setup:
             project.shell(each.setup)
     turns = [Turn(tuple(one for _row, one in calls)) for calls in _schedule(rows, at_once=at_once)]
-    return project.run(*turns, env=env, budget={"turns": len(turns) + 1})
+    return project.run(*turns, env=env, budget={"turns": len(turns) + 1}, sandbox=sandbox)
 
 
 def problems(project: Project, rows: Sequence[Row], ran: Ran, *, at_once: bool = False) -> list[str]:
@@ -128,9 +129,10 @@ def check_rows(
     *,
     at_once: bool = False,
     env: Mapping[str, str] | None = None,
+    sandbox: str = "auto",
 ) -> Ran:
     """Run all rows; every one holds."""
-    ran = run_rows(project, rows, at_once=at_once, env=env)
+    ran = run_rows(project, rows, at_once=at_once, env=env, sandbox=sandbox)
     found = problems(project, rows, ran, at_once=at_once)
     assert not found, "\n".join(found)
     return ran
