@@ -11,7 +11,8 @@ from pi_batch import __version__
 from pi_batch.budget import Ledger
 from pi_batch.engine.legs import Work, everything
 from pi_batch.engine.stream import Stream
-from pi_batch.engine.task import TaskBeginning, TaskParts, limits, run_task, task_start
+from pi_batch.engine.task import run_task
+from pi_batch.engine.task_parts import TaskBeginning, TaskParts, limits, task_start
 from pi_batch.errors import LogWriteError
 from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
 from pi_batch.protocols import Clock, Sink

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from pi_batch.budget import Ledger
-from pi_batch.engine.agent import AgentOutcome
+from pi_batch.engine.agent_outcome import AgentOutcome
 from pi_batch.engine.legs import TaskLeft
 from pi_batch.engine.machine import Machine
 from pi_batch.engine.model_port import ModelPort

@@ -7,123 +7,31 @@ copies are gone. This module holds the one broad `except`: a defect of ours is a
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import random
 import shutil
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 from pi_batch.budget import Ledger
-from pi_batch.engine.agent import Agent, AgentOutcome
-from pi_batch.engine.legs import RESUMABLE_KINDS, Mode, TaskLeft
-from pi_batch.engine.masking import Mask
-from pi_batch.engine.model_port import ModelPort
+from pi_batch.engine.agent import Agent
+from pi_batch.engine.agent_outcome import AgentOutcome
+from pi_batch.engine.legs import RESUMABLE_KINDS
 from pi_batch.engine.restoring import RecordedConversation, read_conversation
-from pi_batch.engine.retry import Requester, RetryPolicy
-from pi_batch.engine.taking_up import (
-    NOTE,
-    NOTE_OF_A_BRANCH,
-    catch_up,
-    keep_machine,
-    kept_machine,
-    numbered_outputs,
-    outcome_left,
-)
-from pi_batch.engine.tool_calls import Door, Emit, Rules
+from pi_batch.engine.taking_up import catch_up, keep_machine, kept_machine, outcome_left
+from pi_batch.engine.task_agent import AgentSurroundings, make_agent
+from pi_batch.engine.task_files import write_answer, write_patch
+from pi_batch.engine.task_parts import TaskBeginning, TaskParts, limits, task_start
+from pi_batch.engine.tool_calls import Emit
 from pi_batch.engine.verification import Judge, JudgeParts, Verdict
-from pi_batch.errors import PiBatchError, PolicyError
-from pi_batch.events import TaskEnd, TaskStart, Warned, WorkspaceReady
-from pi_batch.files import write_atomic
+from pi_batch.errors import PiBatchError
+from pi_batch.events import TaskEnd, Warned, WorkspaceReady
 from pi_batch.harness import effective_protect
-from pi_batch.messages import Message, ToolDeclaration
-from pi_batch.outputs import MaskedOutput
-from pi_batch.protocols import Changes, Clock, Sandbox, SandboxUse, Tool, Workspace
-from pi_batch.results import BudgetAmounts, ChangedFile, RunError, SandboxReport
-from pi_batch.script_fold import SCRIPT_TOOL
-from pi_batch.session_log import SessionLog
-from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
-from pi_batch.times import iso_utc
+from pi_batch.protocols import Changes, Clock, Sandbox
+from pi_batch.results import ChangedFile, RunError, SandboxReport
+from pi_batch.spec import PlannedTask
 
 log = logging.getLogger(__name__)
-
-PATCH_NAMES = ("changes.patch", "changes.partial.patch")
-"""Of a task that came to its end, and of one that did not."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskParts:
-    """What one task is made of; `wiring` fills it, nothing is started yet."""
-
-    planned: PlannedTask
-    workspace: Workspace
-    make_sandbox: Callable[[str, str, SandboxUse], Sandbox]
-    """A fresh sandbox around a directory and a scratch directory: for the task, and for each clean copy."""
-    port: ModelPort
-    bind_workspace: Callable[[str], None]
-    """Tells a recording where the workspace is now."""
-    tools: Mapping[str, Tool]
-    declarations: tuple[ToolDeclaration, ...]
-    script_only: frozenset[str]
-    """Tools that are not declared, for scripts alone."""
-    parse: Callable[[Tool, Mapping[str, Any]], Any]
-    make_rules: Callable[[str], Rules]
-    """The permissions, for a workspace path."""
-    mask: Mask
-    make_env: Callable[[str], Mapping[str, str]]
-    """The children's environment, for a scratch directory."""
-    make_judge: Callable[[JudgeParts], Judge]
-    open_session: Callable[[Path, str], SessionLog]
-    """(file, the user's directory) -> the session log."""
-    system_prompt: Callable[[str], str]
-    """The system prompt, for a workspace path."""
-    task_dir: Path
-    """tasks/<key> in the run directory; exists."""
-    task_dir_name: str
-    """The same, relative to run.json."""
-    state_dir: Path
-    """Private and temporary, outside the user's tree; removed with the workspace."""
-    keep_workspace: bool = False
-    is_watched: bool = True
-    """Whether any sink takes live-only events."""
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    bind_history: Callable[[Iterable[Message]], None] = lambda _messages: None
-    """Tells tools that remember what was said before."""
-    read_patch: Callable[[str], bytes] = lambda _name: b""
-    """A patch of the run directory, by its name relative to run.json. Raises: WorkspaceError."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskBeginning:
-    """Where a task is taken up."""
-
-    mode: Mode = "begin"
-    left: TaskLeft | None = None
-    """What earlier legs left of it; None: nothing."""
-    is_changed: bool = False
-    """True when the spec is not the one that the conversation was begun with."""
-
-    @property
-    def has_conversation(self) -> bool:
-        """True when there is something said to go on with."""
-        return self.mode in ("go_on", "prompt")
-
-
-def limits(budget: BudgetSpec | SuiteBudgetSpec) -> BudgetAmounts:
-    """A spec's budget as amounts."""
-    return BudgetAmounts(budget.turns, budget.tokens, budget.cost_usd, budget.wall_s, budget.tool_calls)
-
-
-def task_start(task: PlannedTask, clock: Clock, mode: Mode = "begin") -> TaskStart:
-    """The event that begins a task."""
-    spec = task.spec
-    has_checks = bool(spec.verify or spec.output.files or spec.output.schema_ is not None)
-    is_rerun = mode in ("rerun", "prompt")
-    return TaskStart(iso_utc(clock.time()), limits(spec.budget), task.settings, has_checks, is_rerun)
 
 
 async def run_task(
@@ -202,7 +110,20 @@ class _TaskRun:
         if reason is not None:
             self._skip_reason = reason
             return
-        agent = self._make_agent()
+        agent = make_agent(
+            parts,
+            self._beginning,
+            AgentSurroundings(
+                self._sandbox,
+                self._scratch,
+                self._session,
+                self._conversation,
+                self._ledger,
+                self._emit,
+                self._clock,
+                self._count_wait,
+            ),
+        )
         await self._attempts(agent, judge)
         for text in self._parts.port.warnings():
             self._emit(Warned(text))
@@ -341,64 +262,6 @@ class _TaskRun:
             )
         )
 
-    def _make_agent(self) -> Agent:
-        parts = self._parts
-        outputs = parts.task_dir / "outputs"
-        door = Door(
-            tools=parts.tools,
-            parse=parts.parse,
-            script_tool=SCRIPT_TOOL,
-            script_only=parts.script_only,
-            rules=parts.make_rules(parts.workspace.path),
-            sandbox=self._sandbox,
-            workspace=parts.workspace.path,
-            outputs_dir=str(outputs.resolve()),
-            open_output=lambda name: MaskedOutput(outputs.resolve() / name, parts.mask.stream()),
-            env=parts.make_env(self._scratch),
-            scratch=self._scratch,
-            ledger=self._ledger,
-            mask=parts.mask,
-            emit=self._emit,
-            clock=self._clock,
-            outputs=numbered_outputs(outputs),
-        )
-        requester = Requester(
-            port=parts.port,
-            ledger=self._ledger,
-            emit=self._emit,
-            clock=self._clock,
-            mask=parts.mask,
-            random=random.Random(parts.planned.planned.key),  # noqa: S311 -- jitter, not secrets
-            policy=parts.retry,
-            on_wait=self._count_wait,
-            is_watched=parts.is_watched,
-        )
-        return self._opened(door, requester)
-
-    def _opened(self, door: Door, requester: Requester) -> Agent:
-        """The agent, at its beginning or where an earlier leg ended."""
-        parts, left, said = self._parts, self._beginning.left, self._conversation
-        system, declarations = None, parts.declarations
-        is_same = self._beginning.mode == "go_on" and not self._beginning.is_changed
-        if said is not None and is_same:  # a prefix that stays as it is is read from the service's cache
-            system, declarations = said.system, said.declarations
-        if system is None:
-            system = parts.mask.mask(parts.system_prompt(parts.workspace.path))
-        agent = Agent(
-            door=door, requester=requester, session=self._session, system=system, declarations=declarations
-        )
-        agent.open(said)
-        if said is not None:
-            parts.bind_history(message for _, message in said.recorded)
-            note = NOTE if self._beginning.mode == "go_on" else NOTE_OF_A_BRANCH
-            agent.restore(
-                said,
-                note.format(workspace=parts.workspace.path) if said.has_calls else "",
-                left.ended_calls if left is not None else (),
-                left.warned if left is not None and self._beginning.mode == "go_on" else (),
-            )
-        return agent
-
     def _count_wait(self, seconds: float) -> None:
         self._waited_s += seconds
 
@@ -451,32 +314,15 @@ class _TaskRun:
         try:
             if self._changes is None:
                 self._changes = await self._parts.workspace.changes(effective_protect(self._spec))
-            self._write_patch()
-            self._write_answer()
+            self._patch_name = write_patch(self._parts, self._changes.patch, is_whole=self.error is None)
+            structured = self._verdict.structured_output if self._verdict is not None else None
+            write_answer(self._parts, structured, self._answer)
         except (PiBatchError, OSError) as error:
             if self.error is None:
                 kind = error.kind if isinstance(error, PiBatchError) else "internal"
                 self.error = RunError(kind, str(error))
             else:
                 self._emit(Warned(str(error)))
-
-    def _write_patch(self) -> None:
-        if self._changes is None or not self._changes.patch:
-            return
-        if self._parts.mask.mask_bytes(self._changes.patch) != self._changes.patch:
-            raise PolicyError("the patch holds a secret value: it is withheld")
-        name = PATCH_NAMES[0 if self.error is None else 1]
-        for other in {*PATCH_NAMES} - {name}:
-            (self._parts.task_dir / other).unlink(missing_ok=True)
-        write_atomic(self._parts.task_dir / name, self._changes.patch)
-        self._patch_name = f"{self._parts.task_dir_name}/{name}"
-
-    def _write_answer(self) -> None:
-        if self._verdict is not None and self._verdict.structured_output is not None:
-            text = json.dumps(self._verdict.structured_output, ensure_ascii=False, indent=2) + "\n"
-            write_atomic(self._parts.task_dir / "answer.json", text.encode("utf-8", "replace"))
-        elif self._answer:
-            write_atomic(self._parts.task_dir / "answer.md", (self._answer + "\n").encode("utf-8", "replace"))
 
 
 def _may_go_on(outcome: AgentOutcome) -> bool:

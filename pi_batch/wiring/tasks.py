@@ -11,7 +11,7 @@ from typing import Any
 from pi_batch import verifiers, workspaces
 from pi_batch.codemode.store import ScriptStore, stored_in
 from pi_batch.engine.retry import RetryPolicy
-from pi_batch.engine.task import TaskParts
+from pi_batch.engine.task_parts import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.errors import WorkspaceError

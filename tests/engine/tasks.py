@@ -13,7 +13,7 @@ from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.engine.legs import Work
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import RetryPolicy
-from pi_batch.engine.task import TaskParts
+from pi_batch.engine.task_parts import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.events import Record

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from pi_batch.engine.agent import Agent, AgentOutcome
+from pi_batch.engine.agent import Agent
+from pi_batch.engine.agent_outcome import AgentOutcome
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import Requester, RetryPolicy
 from pi_batch.errors import ErrorKind, LogWriteError, ProviderError

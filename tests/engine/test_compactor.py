@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pi_batch.engine.agent import Agent, AgentOutcome
+from pi_batch.engine.agent import Agent
+from pi_batch.engine.agent_outcome import AgentOutcome
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import Requester, RetryPolicy
 from pi_batch.engine.summary import SYSTEM, Files, whole_summary
@@ -351,7 +352,7 @@ async def test_summaries_that_do_not_shrink_end_the_run() -> None:
 
 async def test_after_a_resume_the_recorded_summary_goes_along() -> None:
     talk = Talk(Model(9))
-    compactor = talk.agent._compactor
+    compactor = talk.agent._asker._compactor
     conversation = talk.agent._conversation
     recorded = whole_summary("Count the rows.", "## Done\nCounted to 7.", Files())
     conversation.add(compaction_message(recorded), "00000001")

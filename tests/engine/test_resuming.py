@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pi_batch.engine.legs import Mode, Work, read_earlier
-from pi_batch.engine.task import TaskParts
+from pi_batch.engine.task_parts import TaskParts
 from pi_batch.events import BatchStart, TaskEnd, TaskStart, VerificationStart
 from pi_batch.fold import fold
 from pi_batch.messages import AssistantMessage, TextBlock, ToolCall, ToolResultMessage, UserMessage

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pi_batch.engine.task import TaskParts
+from pi_batch.engine.task_parts import TaskParts
 from pi_batch.errors import ProviderError, WorkspaceError
 from pi_batch.events import AgentStart, TaskEnd, TaskStart, Warned, WorkspaceReady
 from pi_batch.messages import AssistantMessage, TextBlock, ToolCall, Usage

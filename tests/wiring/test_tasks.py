@@ -11,7 +11,7 @@ import pytest
 
 from pi_batch.engine.legs import Work, read_earlier
 from pi_batch.engine.retry import RetryPolicy
-from pi_batch.engine.task import TaskParts
+from pi_batch.engine.task_parts import TaskParts
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.redact import Masker
 from pi_batch.results import PlannedResult
