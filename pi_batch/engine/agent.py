@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 from contextlib import aclosing
+from dataclasses import replace
 
 from pi_batch.budget import BudgetExhausted
 from pi_batch.engine.agent_outcome import BUDGET_CALL, NOT_RUN, PAUSE, AgentOutcome, fault_of
@@ -55,6 +56,7 @@ class Agent:
         self._notice = LimitNotice(door.ledger)
         self._cut_replies = 0
         self._answer: str | None = None
+        self._is_withheld = False
         self._left: RecordedConversation | None = None
         """What an earlier process left, until it is gone on with."""
         self._ended_calls: Collection[str] = ()
@@ -101,6 +103,7 @@ class Agent:
             raise
         finally:
             self._ledger.stop_time()
+        outcome = replace(outcome, is_withheld=self._is_withheld)
         self._end(outcome, attempt)
         return outcome
 
@@ -121,7 +124,9 @@ class Agent:
             self._warn_near_limit()
             try:
                 reply = await self._asker.ask()
-                self._answer = reply.text.strip() or self._answer
+                if reply.text.strip():
+                    self._is_withheld = self._asker.has_hidden
+                    self._answer = None if self._is_withheld else reply.text.strip()
                 outcome = self._end_of(reply) or await self._act(reply)
             finally:
                 self._asker.end_turn()
@@ -163,7 +168,9 @@ class Agent:
             return AgentOutcome("model_error", self._answer, fault)
         if reply.raw_stop_reason == PAUSE:
             return None
-        return None if reply.tool_calls else AgentOutcome("completed", reply.text)
+        if reply.tool_calls:
+            return None
+        return AgentOutcome("completed", None if self._is_withheld else reply.text)
 
     async def _act(self, reply: AssistantMessage) -> AgentOutcome | None:
         """Carry out a reply's calls, unless no further reply is possible."""

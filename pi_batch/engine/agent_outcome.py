@@ -36,6 +36,8 @@ class AgentOutcome:
     """True when the service failed, as opposed to: the model did."""
     is_starved: bool = False
     """True when the suite's limit ended it, not the task's own."""
+    is_withheld: bool = False
+    """True when what the model last said held a secret value: it is no answer."""
 
 
 def fault_of(reply: AssistantMessage, cut_replies: int) -> RunError | None:

@@ -34,6 +34,8 @@ class Asker:
         self._compactor = Compactor(self._conversation, requester, self._session)
         self._turns = 0
         self._is_in_turn = False
+        self.has_hidden = False
+        """True when the text of the last reply held a secret value."""
 
     @property
     def _ledger(self) -> Ledger:
@@ -80,6 +82,9 @@ class Asker:
                 await self._compactor.recover(error)
             else:
                 break
+        said = reply.text
+        reply = mask_reply(reply, self._transcript.mask)
+        self.has_hidden = reply.text != said
         self._transcript.add(reply, self._requester.port.label)
         self._conversation.learn(reply)
         return reply
@@ -108,8 +113,7 @@ class Asker:
                 session_id=self._session.session_id,
             )
 
-        reply = await self._requester.complete(request, need, self._record_start)
-        return mask_reply(reply, self._transcript.mask)
+        return await self._requester.complete(request, need, self._record_start)
 
     def _record_start(self, reservation: Reservation) -> None:
         """A request without a recorded reply counts as spent when the run is resumed."""

@@ -24,7 +24,7 @@ from pi_batch.engine.task_files import write_answer, write_patch
 from pi_batch.engine.task_parts import TaskBeginning, TaskParts, limits, task_start
 from pi_batch.engine.tool_calls import Emit
 from pi_batch.engine.verification import Judge, JudgeParts, Verdict
-from pi_batch.errors import PiBatchError
+from pi_batch.errors import PiBatchError, PolicyError
 from pi_batch.events import TaskEnd, Warned, WorkspaceReady
 from pi_batch.harness import effective_protect
 from pi_batch.protocols import Changes, Clock, Sandbox
@@ -88,6 +88,7 @@ class _TaskRun:
         self._changes: Changes | None = None
         self._verdict: Verdict | None = None
         self._answer: str | None = None
+        self._is_withheld = False
         self._patch_name: str | None = None
         self._is_open = False
         self._is_starved = False
@@ -278,7 +279,7 @@ class _TaskRun:
         for attempt in range(first, self._spec.attempts.verify + 1):
             outcome = known or await agent.run(prompt, attempt)
             known = None
-            self._answer = outcome.answer
+            self._answer, self._is_withheld = outcome.answer, outcome.is_withheld
             if not self._may_be_judged(outcome):
                 return
             verdict = await judge.judge(attempt, outcome.answer)
@@ -316,6 +317,8 @@ class _TaskRun:
                 self._changes = await self._parts.workspace.changes(effective_protect(self._spec))
             self._patch_name = write_patch(self._parts, self._changes.patch, is_whole=self.error is None)
             structured = self._verdict.structured_output if self._verdict is not None else None
+            if self._is_withheld:
+                raise PolicyError("the answer holds a secret value: it is withheld")
             write_answer(self._parts, structured, self._answer)
         except (PiBatchError, OSError) as error:
             if self.error is None:

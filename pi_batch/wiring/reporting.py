@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,11 +17,12 @@ from pi_batch.reports.export import export_text
 from pi_batch.reports.html.run_page import Html
 from pi_batch.reports.html.session_page import Verdict, session_page
 from pi_batch.reports.logs import log_reader
+from pi_batch.reports.masked import masked
 from pi_batch.reports.table import Table
 from pi_batch.reports.write import make_report, write_report
 from pi_batch.results import BatchResult, RunResult
-from pi_batch.session import read_session
-from pi_batch.standard_streams import say
+from pi_batch.session import SessionFile, read_session
+from pi_batch.standard_streams import say, tell
 from pi_batch.wiring.run_lock import is_held
 from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
@@ -39,7 +41,7 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
     log = run_dir / "events.jsonl"
     if not log.is_file():
         raise UsageError(f"{run_dir}: no events.jsonl there: name the directory of a run")
-    batch = fold(read_log(log), is_over=not is_held(run_dir))
+    batch = masked(fold(read_log(log), is_over=not is_held(run_dir)), around.masker(()))
     if not batch.run_id:
         raise UsageError(f"{log}: holds no run: it ended before the first event was written")
     targets = {name: path for name, path in wanted.items() if path is not None}
@@ -75,7 +77,7 @@ def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> dict[
         if found is None or not path.is_file() or not path.resolve().is_relative_to(run_dir.resolve()):
             continue
         try:
-            text = session_page(read_session(path), _verdict_of(run_dir, result))
+            text = session_page(_read_masked(path), _verdict_of(run_dir, result))
         except UsageError:
             continue
         write_report(page.parent / folder / f"{found[1]}.html", text.encode())
@@ -86,10 +88,21 @@ def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> dict[
 def export_session(path: Path, *, is_page: bool) -> str:
     """A session as an HTML page or as readable text. Raises: UsageError."""
     utf8_streams()
-    session = read_session(path)
+    session = _read_masked(path)
     if not is_page:
         return export_text(session)
     return session_page(session, _verdict(path))
+
+
+def _read_masked(path: Path) -> SessionFile:
+    """A session without secret values of this environment; hidden ones are said. Raises: UsageError."""
+    session, mask = read_session(path), Surroundings.of_process().masker(())
+    if mask.is_empty:
+        return session
+    entries = tuple(replace(entry, fields=mask.mask_json(entry.fields)) for entry in session.entries)
+    if entries != session.entries:
+        tell(f"pi-batch: {path}: holds values of secrets of this environment: they are shown as ***")
+    return replace(session, entries=entries)
 
 
 def _verdict(path: Path) -> Verdict | None:
@@ -109,8 +122,10 @@ def _verdict(path: Path) -> Verdict | None:
 
 def _verdict_of(run_dir: Path, result: RunResult) -> Verdict:
     read = log_reader(run_dir)
-    logs = {check.log: read(check.log) for check in result.verification if check.log and not check.passed}
-    return Verdict(result, logs, _patch(run_dir, result.patch))
+    mask = Surroundings.of_process().masker(())
+    red = [check.log for check in result.verification if check.log and not check.passed]
+    logs = {name: mask.mask(read(name)) for name in red}
+    return Verdict(result, logs, mask.mask(_patch(run_dir, result.patch)))
 
 
 def _patch(run_dir: Path, name: str | None) -> str:

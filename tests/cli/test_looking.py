@@ -146,3 +146,15 @@ def test_doctor_names_a_broken_config(desk: Desk) -> None:
     done = desk.call("doctor")
     assert done.code == 2
     assert "modell" in done.err
+
+
+def test_an_export_hides_the_secrets_of_this_environment_and_says_so(desk: Desk) -> None:
+    desk.record(say("it is hunter2-hunter2, in hex 68756e746572322d68756e74657232"))
+    desk.setenv("MY_API_KEY", "hunter2-hunter2")
+    shown = desk.call("export", "session.jsonl")
+    desk.call("export", "session.jsonl", "page.html")
+    page = (desk.path / "page.html").read_text(encoding="utf-8")
+    assert "it is ***, in hex ***" in shown.out
+    assert "secrets of this environment" in shown.err
+    assert "hunter2" not in page
+    assert "68756e" not in page

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -253,6 +255,26 @@ async def test_a_patch_that_carries_a_secret_is_withheld_and_that_is_an_error(tm
     result = await lab.run_one()
     assert result.error is not None
     assert (result.outcome, result.error.kind, result.patch) == ("error", "policy", None)
+
+
+@pytest.mark.parametrize("spelled", [str, lambda text: b64encode(text.encode()).decode()])
+async def test_an_answer_that_carries_a_secret_is_withheld_and_that_is_an_error(
+    tmp_path: Path, spelled: Callable[[str], str]
+) -> None:
+    secret = "hunter2-hunter2"
+    lab = Lab(tmp_path, {"t": [says(f"it is {spelled(secret)}")]}, secrets=[secret])
+    result = await lab.run_one(verify=[{"name": "c", "run": "true"}])
+    assert result.error is not None
+    assert (result.outcome, result.error.kind, result.answer) == ("error", "policy", None)
+    assert not (lab.run_dir / "tasks/t/answer.md").exists()
+
+
+async def test_a_structured_answer_that_carries_a_secret_is_asked_for_again(tmp_path: Path) -> None:
+    secret = "hunter2-hunter2"
+    script = [says(json.dumps({"key": secret})), says(json.dumps({"key": "no"}))]
+    lab = Lab(tmp_path, {"t": script}, secrets=[secret])
+    result = await lab.run_one(output={"schema": {"type": "object"}}, attempts={"verify": 2})
+    assert (result.outcome, result.structured_output) == ("passed", {"key": "no"})
 
 
 @pytest.mark.parametrize("when", ["in a tool", "in a request", "in a check"])
