@@ -11,6 +11,12 @@ import click
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write junit.xml here.")
 @click.option(
+    "--xunit",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write junit.xml for Jenkins' xUnit plugin here: without the cases' files, which it refuses.",
+)
+@click.option(
     "--json", "json_file", type=click.Path(path_type=Path), metavar="FILE", help="Write run.json here."
 )
 @click.option(

@@ -12,6 +12,7 @@ TABLE = {
     "markdown": "pi_batch.reports.markdown:Markdown",
     "sarif": "pi_batch.reports.sarif:Sarif",
     "table": "pi_batch.reports.table:Table",
+    "xunit": "pi_batch.reports.xunit:XUnit",
 }
 """Each class can be made without arguments and satisfies `protocols.Report`."""
 

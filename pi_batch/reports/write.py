@@ -111,7 +111,7 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
     """A report of the table, with the run directory's logs at hand where it shows them."""
     made: Report
     match name:
-        case "junit":
+        case "junit" | "xunit":
             made = load(name)(log_reader(run_dir), root)
         case "markdown" | "html":
             made = load(name)(log_reader(run_dir))

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.action.files import ROOT
+from tests.action.linters import find
 from tests.cases.turns import call, say, turn, write_session
 from tests.workspaces.repositories import git, make_repository, write
 
@@ -42,7 +43,7 @@ class Repository:
     """A repository with two hooks installed by the real pre-commit."""
 
     def __init__(self, base: Path) -> None:
-        pytest.importorskip("pre_commit")
+        self.program = find("pre-commit")
         self.top = make_repository(base / "r", {"a b.py": "x = 1\n", "-dash.py": "1\n"})
         read = turn(call("read", path=".pi-batch-staged.diff"), call("read", path="a b.py"))
         session = write_session(base / "session.jsonl", [read, say(json.dumps(ANSWER))])
@@ -60,7 +61,7 @@ class Repository:
             "GIT_CONFIG_NOSYSTEM": "1",
             "LC_ALL": "C.UTF-8",
         }
-        self.call("pre-commit", "install")
+        self.call(self.program, "install")
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -69,7 +69,8 @@ def test_the_counts_are_the_outcomes_counts(project: Project) -> None:
     specs["skipped"]["precheck"] = {"run": "true"}  # type: ignore[assignment]
     ran = project.run_all(specs)
     suites = JUnitXml.fromstring(ran.junit_bytes)
-    assert (suites.tests, suites.failures, suites.errors, suites.skipped) == (4, 1, 1, 1)
+    assert (suites.tests, suites.failures, suites.errors) == (4, 1, 1)
+    assert sum(suite.skipped for suite in suites) == 1
     assert [ran.junit_count(tag) for tag in ("failure", "error", "skipped")] == [1, 1, 1]
     assert ran.exit_code == 3
 
