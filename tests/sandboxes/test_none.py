@@ -83,7 +83,7 @@ async def test_a_background_process_survives_its_call_and_dies_with_the_task(bac
     await sandbox.start()
     start = time.monotonic()
     assert await run(sandbox, background.replace("{n}", n) + "\necho done") == "done\n"
-    assert time.monotonic() - start < 3, "a call waits for its shell, never for the end of its output"
+    assert time.monotonic() - start < 15, "a call waits for its shell, never for the end of its output"
     await until(lambda: living(f"sleep {n}"))
     await run(sandbox, "true")
     assert living(f"sleep {n}"), "the next call leaves it alone"

@@ -1,0 +1,65 @@
+"""What a provider is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from pi_batch.messages import AssistantMessage, Message, ToolDeclaration, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One request: the history as it stands, through the history gate."""
+
+    model: str
+    """Without the provider: what the wire calls the model."""
+    system: str
+    messages: tuple[Message, ...]
+    """No SystemMessage among them."""
+    tools: tuple[ToolDeclaration, ...]
+    max_output_tokens: int | None
+    thinking: str | None
+    """A thinking level or None."""
+    timeout_s: float
+    """Seconds left for the whole request."""
+    session_id: str = ""
+    """Stable over a task: cache affinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a reply while it streams."""
+
+    kind: Literal["text", "thinking", "tool_call"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSummary:
+    """A compaction that a recording holds."""
+
+    text: str
+    kept_messages: int
+    """How many of the newest messages it left as they were."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    usage: Usage | None = None
+    cost_usd: float | None = None
+
+
+class Provider(Protocol):
+    """A model service, or a recording of one."""
+
+    name: str
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[Delta | AssistantMessage]:
+        """Yield deltas, then exactly one whole AssistantMessage, last.
+
+        Raises: ProviderError; nothing of an incomplete message is ever yielded as a message.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
