@@ -18,17 +18,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pi_batch.consequences import ON_ERROR, ON_STOP, SCORED
 from pi_batch.errors import ErrorKind
 from pi_batch.events import AgentEnd, TaskEnd
 from pi_batch.messages import Usage
 from pi_batch.results import AgentStop, Outcome, RunError, RunResult, Totals, VerificationResult
 from pi_batch.text import one_line
 
-MODEL_FAULTS: frozenset[ErrorKind] = frozenset({"content_filter", "refusal", "length", "malformed_tool_call"})
+MODEL_FAULTS: frozenset[ErrorKind] = frozenset(kind for kind, row in ON_ERROR.items() if row.is_scored)
 """Errors that are the model's own answer; every other error kind means that something else broke."""
 
 LIMIT_STOPS: frozenset[AgentStop] = frozenset(
-    {"max_turns", "max_tokens", "max_cost", "max_wall_time", "max_tool_calls", "repeated_calls"}
+    stop for stop, row in ON_STOP.items() if row.is_verified and stop != "completed"
 )
 """Stops that are no error of their own: checks decide, and without checks the task failed."""
 
@@ -120,6 +121,7 @@ def total(results: Sequence[RunResult], planned: int) -> Totals:
         error=count["error"],
         skipped=count["skipped"],
         missing=max(planned - len(results), 0),
+        scored=sum(count[outcome] for outcome in SCORED),
         unverified=sum(result.outcome == "passed" and not result.verified for result in results),
         num_turns=sum(result.num_turns for result in results),
         usage=usage,

@@ -85,11 +85,28 @@ def counts(totals: Totals) -> str:
     return ", ".join(text for count, text in parts if count) or "nothing to run"
 
 
+def rates(totals: Totals) -> str:
+    """`passed 3 of 4 scored (75.0%), of 6 planned (50.0%)`: both denominators."""
+    passed = totals.passed
+    return (
+        f"passed {passed:,} of {totals.scored:,} scored{_percent(passed, totals.scored)}, "
+        f"of {totals.planned:,} planned{_percent(passed, totals.planned)}"
+    )
+
+
+def _percent(count: int, of: int) -> str:
+    return f" ({count / of:.1%})" if of else ""
+
+
 def totals_line(batch: BatchResult) -> tuple[str, ...]:
-    """`8 turns`, `960 tokens`, `$2.00`, `60.0 s`, and what stood between the tasks and the machine."""
+    """`8 turns`, `960 tokens`, `$2.00`, `60.0 s`, and what stood between the tasks and the machine.
+
+    Where some results are not scored, the pass rate stands first, over what is and over the plan.
+    """
     names = _sandboxes(batch)
     used = _scripts(batch)
     return (
+        *([rates(batch.totals)] if 1 < batch.totals.planned != batch.totals.scored else []),
         turns(batch.totals.num_turns),
         tokens(batch.totals.usage),
         dollars(batch.totals.total_cost_usd),

@@ -241,6 +241,8 @@ class Totals:
     skipped: int = 0
     missing: int = 0
     """Planned, without a result (yet)."""
+    scored: int = 0
+    """Passed or failed: what the model is to be judged by. The rest of `planned` says nothing of it."""
     unverified: int = 0
     """Passed without a check."""
     num_turns: int = 0

@@ -42,6 +42,7 @@ def test_totals_count_outcomes_and_sum_what_was_spent() -> None:
         passed=1,
         failed=1,
         skipped=1,
+        scored=2,
         num_turns=2,
         usage=Usage(input_tokens=200, output_tokens=40),
         total_cost_usd=0.5,

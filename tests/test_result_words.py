@@ -14,6 +14,7 @@ from pi_batch.result_words import (
     counts,
     dollars,
     outcome_word,
+    rates,
     scripts,
     seconds,
     spent,
@@ -50,6 +51,13 @@ def test_counts_leave_zeros_out() -> None:
         "2 passed (1 unverified), 1 error, 3 not run"
     )
     assert counts(Totals(failed=1, error=2, skipped=4)) == "1 failed, 2 errors, 4 skipped"
+
+
+def test_both_denominators_are_shown() -> None:
+    assert (
+        rates(Totals(planned=6, scored=4, passed=3)) == "passed 3 of 4 scored (75.0%), of 6 planned (50.0%)"
+    )
+    assert rates(Totals(planned=2)) == "passed 0 of 0 scored, of 2 planned (0.0%)"
 
 
 def test_every_outcome_word_has_its_style() -> None:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from pi_batch.budget import BudgetExhausted
+from pi_batch.consequences import after_error
 from pi_batch.engine.agent_outcome import BUDGET_CALL, NOT_RUN, PAUSE, AgentOutcome, fault_of
 from pi_batch.engine.asking import Asker
 from pi_batch.engine.conversation import Conversation
@@ -97,7 +98,8 @@ class Agent:
             outcome = AgentOutcome(error.stop, self._answer, is_starved=error.is_suite)
         except ProviderError as error:
             fault = RunError(error.kind, self._door.mask.mask(str(error)))
-            outcome = AgentOutcome("model_error", self._answer, fault, is_service_fault=True)
+            is_service_fault = not after_error(error.kind).is_verified
+            outcome = AgentOutcome("model_error", self._answer, fault, is_service_fault=is_service_fault)
         except asyncio.CancelledError:
             self._end(AgentOutcome("cancelled", self._answer), attempt)
             raise

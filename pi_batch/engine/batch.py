@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pi_batch import __version__
@@ -15,6 +15,7 @@ from pi_batch.engine.task import run_task
 from pi_batch.engine.task_parts import TaskBeginning, TaskParts, limits, task_start
 from pi_batch.errors import LogWriteError
 from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
+from pi_batch.expected import Expected
 from pi_batch.protocols import Clock, Sink
 from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.spec import Plan, PlannedTask
@@ -36,6 +37,8 @@ class BatchParts:
     report_pause_s: Callable[[], float] = lambda: 0.0
     """How long the reports that were just written will do; they are written again then."""
     warnings: tuple[str, ...] = ()
+    expected: Expected = field(default_factory=Expected)
+    """How long trials are expected to take: of those that run at once the longest are begun first."""
     work: Work | None = None
     """What earlier legs left and what this one does; None: everything, from the start."""
 
@@ -95,8 +98,8 @@ class Batch:
 
     async def _run_all(self) -> None:
         tasks = [task for task in self._parts.plan.tasks if self._work_left.mode(task.planned.key)]
-        queue = iter(tasks)
         count = max(1, min(self._parts.plan.max_parallel, len(tasks)))
+        queue = iter(tasks if count == 1 else self._parts.expected.longest_first(tasks))
         self._workers = [asyncio.create_task(self._work(queue)) for _ in range(count)]
         done = await asyncio.gather(*self._workers, return_exceptions=True)
         for outcome in done:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pi_batch.budget import Ledger, Need, Reservation
+from pi_batch.consequences import after_error
 from pi_batch.engine.estimate import estimate_reply_tokens, text_tokens
 from pi_batch.engine.masking import LiveMask, Mask
 from pi_batch.engine.model_port import ModelPort
@@ -155,7 +156,8 @@ class Requester:
 
     async def _wait(self, error: ProviderError, tries: int, shaky: int) -> None:
         """Sleep before the next try. Raises: the error itself when there is none."""
-        if not error.is_retryable or tries > self.policy.max_retries or shaky > self.policy.max_shaky:
+        may_retry = error.is_retryable and after_error(error.kind).is_retried
+        if not may_retry or tries > self.policy.max_retries or shaky > self.policy.max_shaky:
             raise error
         wait_s = self._wait_s(error, tries)
         left_s = self.ledger.seconds_left

@@ -13,6 +13,7 @@ from dataclasses import replace
 from time import time
 from typing import Any
 
+from pi_batch.consequences import ON_ERROR
 from pi_batch.errors import ErrorKind, ProviderError
 from pi_batch.providers.endpoint import Endpoint
 from pi_batch.providers.error_body import Fault, page_text, read_body, read_object
@@ -21,9 +22,7 @@ from pi_batch.providers.retry_after import retry_after_s
 
 MAX_MESSAGE_CHARS = 300
 
-RETRYABLE_KINDS: frozenset[ErrorKind] = frozenset(
-    {"rate_limit", "overloaded", "server_error", "network", "timeout", "stream_interrupted", "bad_response"}
-)
+RETRYABLE_KINDS: frozenset[ErrorKind] = frozenset(kind for kind, row in ON_ERROR.items() if row.is_retried)
 
 NEVER_AGAIN = frozenset({400, 401, 402, 403, 404, 413, 422})
 """Not even when the service says x-should-retry: true."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.errors import UsageError
+from pi_batch.expected import Expected
 from pi_batch.protocols import Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.masked import masked
@@ -29,6 +30,7 @@ from pi_batch.standard_streams import tell
 from pi_batch.wiring.exec_sessions import split_fork, write_branch
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
+from pi_batch.wiring.recorded import expected_from, newest_runs
 from pi_batch.wiring.run_dir import make_run_dir
 from pi_batch.wiring.run_leg import (
     LOG,
@@ -195,9 +197,17 @@ def _make_batch(
             clock=clock,
             report_pause_s=reports.pause_s,
             warnings=(*log.warnings, *warnings),
+            expected=_expected(call),
             work=leg.work,
         )
     )
+
+
+def _expected(call: Call) -> Expected:
+    """What the newest runs beside this one took; a plan that is run in its order needs none."""
+    if min(call.plan.max_parallel, len(call.plan.tasks)) == 1:
+        return Expected()
+    return expected_from(newest_runs(call.run_dir.parent, besides=call.run_dir))
 
 
 async def _until_done(batch: Batch, models: ModelPool, scripting: Scripting) -> BatchResult:

@@ -74,6 +74,8 @@ class ModelPool:
         self._has_cost_limit = has_cost_limit
         """True when the whole run has a money limit; tasks may have their own."""
         self._services: dict[str, _Service] = {}
+        self._limiters: dict[str, Limiter] = {}
+        """By URL: two services at one endpoint (`openai`, `openai-chat`) share its limit."""
         self._prices: Any = None
 
     def check(self, tasks: Iterable[PlannedTask]) -> None:
@@ -173,7 +175,8 @@ class ModelPool:
         timeouts = DEFAULT_TIMEOUTS if idle_s is None else Timeouts(idle_s=idle_s)
         endpoint = endpoint_for(service, self._around.environ, timeouts=timeouts)
         provider: Provider = providers.load(service.api)(service, endpoint)
-        self._services[name] = _Service(service, provider, Limiter())
+        limiter = self._limiters.setdefault(endpoint.base_url, Limiter())
+        self._services[name] = _Service(service, provider, limiter)
         return self._services[name]
 
     def _open_replay(self, name: ModelName, task: PlannedTask, warn: Callable[[str], None]) -> OpenedModel:

@@ -62,6 +62,16 @@ async def test_parallel_tasks_never_overrun_the_suites_money(tmp_path: Path) -> 
     assert batch.totals.num_turns == 12
 
 
+async def test_of_tasks_that_run_at_once_the_longest_is_begun_first(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, {key: [says(key)] for key in "abc"}, max_parallel=2)
+    wall = {"a": 5.0, "b": 60.0, "c": 7.0}
+    tasks = [planned(key, lab.source, budget={"wall_s": wall[key]}) for key in "abc"]
+    batch = await lab.run(*tasks)
+    begun = [record.key for record in lab.records() if isinstance(record.event, TaskStart)]
+    assert begun[0] == "b"
+    assert [result.key for result in batch.results] == ["a", "b", "c"]
+
+
 async def test_one_tasks_error_does_not_touch_the_others(tmp_path: Path) -> None:
     lab = Lab(tmp_path, {"b": [says("fine")]})
     batch = await lab.run(planned("a", lab.source), planned("b", lab.source))

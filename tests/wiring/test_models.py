@@ -101,6 +101,15 @@ async def test_a_service_is_connected_to_once(tmp_path: Path) -> None:
     await opened.close()
 
 
+async def test_services_at_one_endpoint_share_its_limit_and_others_have_their_own(tmp_path: Path) -> None:
+    opened = pool(tmp_path, {"OPENAI_API_KEY": "sk-x", "GROQ_API_KEY": "x"})
+    names = ("openai/a", "openai-chat/b", "groq/c")
+    first, second, other = (opened.open(task(name), ignore).port.limiter for name in names)
+    assert first is second
+    assert first is not other
+    await opened.close()
+
+
 @pytest.mark.parametrize("has_limit", [True, False])
 async def test_a_money_limit_refuses_a_model_without_a_price(tmp_path: Path, has_limit: bool) -> None:
     """BerriAI/litellm#36561: an unknown price is not free."""
