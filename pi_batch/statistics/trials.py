@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from pi_batch.consequences import SCORED
 from pi_batch.results import BatchResult, PlannedResult, RunResult
 from pi_batch.statistics.rates import Tally
 
@@ -46,7 +47,7 @@ class Trial:
     @property
     def is_scored(self) -> bool:
         """Whether it says something of the model."""
-        return self.state in ("passed", "failed")
+        return self.state in SCORED
 
     @property
     def has_run(self) -> bool:
