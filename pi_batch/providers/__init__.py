@@ -15,7 +15,7 @@ TABLE = {
     "replay": "pi_batch.providers.replay:Replay",
     "fake": "pi_batch.providers.fake:Scripted",
     "anthropic": "pi_batch.providers.anthropic:Anthropic",
-    "openai": "pi_batch.providers.openai_chat:OpenAIChat",
+    "openai": "pi_batch.providers.openai_responses:OpenAIResponses",
     "openai-chat": "pi_batch.providers.openai_chat:OpenAIChat",
     "deepseek": "pi_batch.providers.openai_chat:OpenAIChat",
     "openrouter": "pi_batch.providers.openai_chat:OpenAIChat",

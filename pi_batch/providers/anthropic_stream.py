@@ -14,6 +14,7 @@ from typing import Any
 from pi_batch.errors import ProviderError
 from pi_batch.messages import AssistantMessage, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage
 from pi_batch.protocols import Delta
+from pi_batch.providers import apis
 from pi_batch.providers.endpoint import Endpoint
 from pi_batch.providers.pieces import Pieces
 from pi_batch.providers.reply import event_object
@@ -21,9 +22,6 @@ from pi_batch.providers.sse import SseEvent
 from pi_batch.providers.tool_ids import unique_ids
 from pi_batch.providers.usage import messages_usage
 from pi_batch.providers.wire_json import dumps, parse_arguments
-
-API = "anthropic-messages"
-"""pi's name of this wire."""
 
 STOP_REASONS: dict[str, StopReason] = {
     "end_turn": "stop",
@@ -104,7 +102,7 @@ class MessagesAssembler:
             stop_reason,
             self._endpoint.service,
             self._model,
-            API,
+            apis.MESSAGES,
             self.usage,
             None,
             self._stop,

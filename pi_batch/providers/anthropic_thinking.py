@@ -11,6 +11,7 @@ from typing import Any
 
 from pi_batch.messages import AssistantMessage, Message, ThinkingBlock, ToolResultMessage
 from pi_batch.protocols import ModelRequest
+from pi_batch.providers import apis
 from pi_batch.providers.models import BUDGET_TOKENS, ModelFacts, effort
 from pi_batch.providers.same_model import is_from
 
@@ -50,7 +51,7 @@ def _may_think(request: ModelRequest, provider: str) -> bool:
         return True
     first = reply.content[0] if reply.content else None
     is_thinking = isinstance(first, ThinkingBlock) and bool(first.signature)
-    return is_thinking and is_from(reply, provider, request.model)
+    return is_thinking and is_from(reply, apis.MESSAGES, provider, request.model)
 
 
 def _open_reply(messages: Sequence[Message]) -> AssistantMessage | None:

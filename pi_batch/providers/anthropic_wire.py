@@ -24,6 +24,7 @@ from pi_batch.messages import (
     UserMessage,
 )
 from pi_batch.protocols import ModelRequest
+from pi_batch.providers import apis
 from pi_batch.providers.anthropic_thinking import thinking_fields
 from pi_batch.providers.catalog import Service, default_max_output_tokens
 from pi_batch.providers.encoded import Unit, join_body
@@ -79,7 +80,7 @@ class MessagesRules:
         return dumps({"role": "user", "content": blocks}) if blocks else b""
 
     def _reply(self, message: AssistantMessage, ids: WireIds) -> list[dict[str, Any]]:
-        is_own = is_from(message, self._provider, self._model)
+        is_own = is_from(message, apis.MESSAGES, self._provider, self._model)
         blocks: list[dict[str, Any]] = []
         for block in message.content:
             match block:

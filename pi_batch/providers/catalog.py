@@ -25,7 +25,7 @@ from pi_batch.providers.endpoint import (
 )
 from pi_batch.providers.models import DEFAULT_OUTPUT_TOKENS, ModelFacts, model_facts
 
-Api = Literal["openai-chat", "anthropic"]
+Api = Literal["openai", "openai-chat", "anthropic"]
 KeyState = Literal["set", "missing", "not needed"]
 
 
@@ -75,7 +75,7 @@ _LOCAL: dict[str, Any] = {"needs_key": False, "max_output_tokens": 8_192}
 SERVICES: dict[str, Service] = {
     service.name: service
     for service in (
-        chat_service("openai", "https://api.openai.com/v1", compat.OPENAI, **_OPENAI),
+        chat_service("openai", "https://api.openai.com/v1", compat.OPENAI, api="openai", **_OPENAI),
         chat_service("openai-chat", "https://api.openai.com/v1", compat.OPENAI, **_OPENAI),
         Service(
             "anthropic",

@@ -123,11 +123,12 @@ class EncodedHistory:
         self._messages += messages
 
 
-def join_body(opening: bytes, messages: list[bytes]) -> bytes:
-    """A request out of an object that is still open and its messages, in one copy."""
+def join_body(opening: bytes, messages: list[bytes], field: bytes = b"messages") -> bytes:
+    """A request out of an object that is still open and the messages in its last field, in one copy."""
+    opening += b',"' + field + b'":['
     if not messages:
-        return opening + b',"messages":[]}'
-    messages[0] = opening + b',"messages":[' + messages[0]
+        return opening + b"]}"
+    messages[0] = opening + messages[0]
     messages[-1] += b"]}"
     return b",".join(messages)
 

@@ -102,6 +102,13 @@ def chat_url(base_url: str) -> str:
     return urlunsplit((scheme, host, (path or "/v1") + "/chat/completions", "", ""))
 
 
+def responses_url(base_url: str) -> str:
+    """Where Responses are posted, whether or not the base ends in / or /v1; as `chat_url` reads it."""
+    scheme, host, path, _, _ = urlsplit(base_url)
+    path = path.rstrip("/").removesuffix("/responses")
+    return urlunsplit((scheme, host, (path or "/v1") + "/responses", "", ""))
+
+
 def messages_url(base_url: str) -> str:
     """Where Messages are posted, whether or not the base ends in / or /v1."""
     scheme, host, path, _, _ = urlsplit(base_url)

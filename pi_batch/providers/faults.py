@@ -48,6 +48,13 @@ _QUOTA_WORDS = re.compile(
 )
 _DAILY_QUOTA = re.compile(r"per_?day", re.IGNORECASE)
 
+IMAGE_CODES = (
+    *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url"),
+    *("invalid_image_mode", "image_too_large", "image_too_small", "image_parse_error"),
+    *("image_file_too_large", "unsupported_image_media_type", "empty_image_file"),
+)
+"""What the Responses API says of an image that it cannot read: the same one again is no better."""
+
 CODE_KINDS: dict[str, ErrorKind] = {
     "invalid_api_key": "auth",
     "authentication_error": "auth",
@@ -58,6 +65,9 @@ CODE_KINDS: dict[str, ErrorKind] = {
     "request_too_large": "request_too_large",
     "content_filter": "content_filter",
     "content_policy_violation": "content_filter",
+    "image_content_policy_violation": "content_filter",
+    "bio_policy": "content_filter",
+    "misalignment_policy_violation": "content_filter",
     "rate_limit_error": "rate_limit",
     "rate_limit_exceeded": "rate_limit",
     "resource_exhausted": "rate_limit",
@@ -72,8 +82,10 @@ CODE_KINDS: dict[str, ErrorKind] = {
     "network_error": "server_error",
     "timeout_error": "timeout",
     "invalid_request_error": "invalid_request",
+    "invalid_prompt": "invalid_request",
     "unknown_parameter": "invalid_request",
     "unsupported_parameter": "invalid_request",
+    **dict.fromkeys(IMAGE_CODES, "invalid_request"),
 }
 """`error.code`, `error.type` or `error.details.error_code`, lower case; of several the first here counts."""
 

@@ -13,6 +13,7 @@ from typing import Any
 from pi_batch.errors import ErrorKind, ProviderError
 from pi_batch.messages import AssistantMessage, StopReason, TextBlock, ThinkingBlock, Usage
 from pi_batch.protocols import Delta
+from pi_batch.providers import apis
 from pi_batch.providers.chat_calls import CallSlots
 from pi_batch.providers.compat import Compat
 from pi_batch.providers.endpoint import Endpoint
@@ -22,9 +23,6 @@ from pi_batch.providers.reasoning_details import Details
 from pi_batch.providers.reply import DONE, event_object
 from pi_batch.providers.sse import SseEvent
 from pi_batch.providers.usage import chat_usage, reported_cost_usd
-
-API = "openai-completions"
-"""pi's name of this wire."""
 
 STOP_REASONS: dict[str, StopReason] = {
     "stop": "stop",
@@ -108,7 +106,7 @@ class ChatAssembler:
             stop_reason,
             self._endpoint.service,
             self._model,
-            API,
+            apis.CHAT,
             self.usage,
             self._cost_usd,
             self._finish,

@@ -25,6 +25,7 @@ from pi_batch.messages import (
     UserMessage,
 )
 from pi_batch.protocols import ModelRequest
+from pi_batch.providers import apis
 from pi_batch.providers.compat import Compat
 from pi_batch.providers.encoded import Unit, join_body
 from pi_batch.providers.models import ModelFacts, effort, model_facts, takes_completion_tokens
@@ -95,7 +96,7 @@ class ChatRules:
         if compat.reasoning_back == "never" or (compat.reasoning_back == "calls" and not has_calls):
             return {}
         blocks = [block for block in message.content if isinstance(block, ThinkingBlock)]
-        if not is_from(message, self._provider, self._model):
+        if not is_from(message, apis.CHAT, self._provider, self._model):
             blocks = []
         if compat.reasoning_back == "details":
             for block in blocks:

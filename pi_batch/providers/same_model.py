@@ -9,12 +9,13 @@ from pi_batch.messages import AssistantMessage
 _DATE = re.compile(r"(?:[-@]\d{4}-?\d{2}-?\d{2}|-latest)\Z")
 
 
-def is_from(message: AssistantMessage, provider: str, model: str) -> bool:
-    """True when this provider's model wrote the message.
+def is_from(message: AssistantMessage, api: str, provider: str, model: str) -> bool:
+    """True when this provider's model wrote the message, in this wire.
 
-    The name that answers may be dated where the one asked for is not, or the other way round.
+    The name that answers may be dated where the one asked for is not, or the other way round. A service
+    that speaks two wires signs differently in each.
     """
-    if message.provider != provider:
+    if message.provider != provider or message.api not in ("", api):
         return False
     return message.model == model or _undated(message.model) == _undated(model)
 

@@ -9,17 +9,18 @@ from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 from pi_batch.errors import UsageError
-from pi_batch.providers.catalog import SERVICES, Service, chat_service
+from pi_batch.providers.catalog import SERVICES, Api, Service, chat_service
 from pi_batch.providers.compat import DEFAULT, Compat
 
+APIS: tuple[Api, ...] = get_args(Api)
 _KEYS = ("api", "base_url", "key_variable", "headers", "compat", "max_output_tokens", "context_window")
 
 
 def service_from_config(name: str, table: Mapping[str, Any], where: str) -> Service:
     """A service out of a config file: a new one, or a known one with changes.
 
-    Keys: api (openai-chat | anthropic), base_url, key_variable ("" for none), headers, compat (fields of
-    `Compat`), max_output_tokens, context_window. Raises: UsageError, every problem on a line of its own.
+    Keys: api (openai | openai-chat | anthropic), base_url, key_variable ("" for none), headers, compat
+    (fields of `Compat`), max_output_tokens, context_window. Raises: UsageError, a line for every problem.
     """
     problems = _config_problems(table)
     known = SERVICES.get(name)
@@ -50,7 +51,7 @@ def _config_problems(table: Mapping[str, Any]) -> list[str]:
             near = difflib.get_close_matches(key, _KEYS, 1)
             problems.append(f"{key}: unknown{f'; did you mean {near[0]}?' if near else ''}")
     checks: dict[str, tuple[Callable[[Any], bool], str]] = {
-        "api": (lambda value: value in ("openai-chat", "anthropic"), "openai-chat or anthropic"),
+        "api": (lambda value: value in APIS, f"one of {', '.join(APIS)}"),
         "base_url": (lambda value: isinstance(value, str) and "://" in value, "http://HOST or https://HOST"),
         "key_variable": (lambda value: isinstance(value, str), "a variable's name"),
         "headers": (_is_str_map, "a table of strings"),

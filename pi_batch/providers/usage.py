@@ -66,6 +66,22 @@ def messages_usage(reported: Mapping[str, Any], before: Usage | None = None) -> 
     return Usage(**{name: known.get(name, getattr(base, name)) for name in read})
 
 
+def responses_usage(reported: Mapping[str, Any]) -> Usage | None:
+    """Usage of the Responses API; None when the object says nothing.
+
+    Cached tokens are inside `input_tokens`, read and written ones.
+    """
+    given, output = _count(reported, "input_tokens"), _count(reported, "output_tokens")
+    if given is None and output is None:
+        return None
+    details = _part(reported, "input_tokens_details")
+    cache_read = _count(details, "cached_tokens") or 0
+    cache_write = _count(details, "cache_write_tokens") or 0
+    reasoning = _count(_part(reported, "output_tokens_details"), "reasoning_tokens") or 0
+    fresh = max(0, (given or 0) - cache_read - cache_write)
+    return Usage(fresh, output or 0, cache_read, cache_write, min(reasoning, output or 0))
+
+
 def _cache_writes(reported: Mapping[str, Any]) -> int | None:
     total = _count(reported, "cache_creation_input_tokens")
     if total is not None:

@@ -71,7 +71,7 @@ def result(desk: Desk) -> dict[str, Any]:
     return found
 
 
-MODELS = ("openai/gpt-4.1", "anthropic/claude-sonnet-4-5")
+MODELS = ("openai-chat/gpt-4.1", "anthropic/claude-sonnet-4-5")
 ONE_AT_ONCE = (pytest.param(MODELS[0], marks=pytest.mark.slow), MODELS[1])
 """Both wires; the first only in the long run of the tests."""
 
@@ -104,7 +104,7 @@ def test_a_prompt_that_never_fits_ends_the_run_with_that_reason(desk: Desk) -> N
 def test_an_unknown_window_is_learned_from_the_services_refusal(desk: Desk) -> None:
     worker = Worker(12, 2_800)
     with served(LoopbackServer(worker, context_tokens=6_000)) as server:
-        done = start(desk, server, "openai/my-own-model", None)
+        done = start(desk, server, "openai-chat/my-own-model", None)
     assert done.code == 0
     assert 1 <= len(server.refused) <= 3
     assert any("PI_BATCH_CONTEXT_WINDOW" in text for text in result(desk)["warnings"])
@@ -179,7 +179,7 @@ def test_a_replay_has_the_recorded_compactions_and_asks_for_none(desk: Desk) -> 
     recorded, spent = compactions(desk), result(desk)["usage"]
     session = desk.path / "recorded.jsonl"
     session.write_bytes((desk.path / "out/tasks/task/session.jsonl").read_bytes())
-    desk.setenv("PI_BATCH_COMPACTION_MODEL", "openai/gpt-4.1-mini")
+    desk.setenv("PI_BATCH_COMPACTION_MODEL", "openai-chat/gpt-4.1-mini")
     done = desk.call("run", "task.yaml", "-m", f"replay/{session.name}", "--output", "again")
     assert (done.code, len(recorded) >= 2) == (0, True)
     lines = (

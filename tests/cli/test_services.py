@@ -17,7 +17,7 @@ from tests.servers import Call, LoopbackServer, Raw, Refuse, Reply, Step, Wire
 from tests.servers.threaded import served
 
 KEY = "sk-test-key-0123456789"
-MODEL = "openai/gpt-4.1"
+MODEL = "openai-chat/gpt-4.1"
 QUOTA = {
     "error": {
         "message": "You exceeded your current quota, please check your plan and billing details.",
@@ -70,7 +70,7 @@ def test_a_wrong_key_is_asked_once_and_says_which_variable(desk: Desk) -> None:
 def test_an_unknown_model_is_asked_for_once_and_named(desk: Desk) -> None:
     error = {"message": "The model `gpt-9` does not exist", "type": "x", "code": "model_not_found"}
     with served(LoopbackServer([Refuse(404, {"error": error})])) as server:
-        done = run(desk, server.url, model="openai/gpt-9")
+        done = run(desk, server.url, model="openai-chat/gpt-9")
     assert_failed(desk, done, "model_not_found", "gpt-9")
     assert len(server.requests) == 1
 
@@ -145,7 +145,7 @@ def test_no_request_is_made_that_the_money_left_would_not_pay(desk: Desk) -> Non
 def test_a_model_without_a_price_is_refused_before_any_request(desk: Desk) -> None:
     """BerriAI/litellm#36561."""
     with served(LoopbackServer([Reply("hi")])) as server:
-        done = run(desk, server.url, "--max-cost-usd", "1", model="openai/no-price-model")
+        done = run(desk, server.url, "--max-cost-usd", "1", model="openai-chat/no-price-model")
     assert_failed(desk, done, "price_unknown", "no-price-model", "price")
     assert not server.requests
 

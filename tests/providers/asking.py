@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
+from pi_batch import providers
 from pi_batch.errors import ProviderError
 from pi_batch.messages import AssistantMessage, Message, ToolDeclaration, user_text
 from pi_batch.protocols import Delta, ModelRequest, Provider
-from pi_batch.providers.anthropic import Anthropic
 from pi_batch.providers.catalog import SERVICES, Service
 from pi_batch.providers.endpoint import Endpoint, Timeouts
-from pi_batch.providers.openai_chat import OpenAIChat
 
 KEY = "sk-test-0123456789"
 NOW = 1_767_225_600.0
@@ -32,12 +31,12 @@ def endpoint(url: str, service: str = "openai-chat", **rest: Any) -> Endpoint:
     return Endpoint(service, url, **fields)
 
 
-def provider(url: str, service: str | Service = "openai-chat", **rest: Any) -> OpenAIChat | Anthropic:
+def provider(url: str, service: str | Service = "openai-chat", **rest: Any) -> Provider:
     """A provider that speaks to the loopback server."""
     known = SERVICES[service] if isinstance(service, str) else service
     where = endpoint(url, known.name, **rest)
-    make = Anthropic if known.api == "anthropic" else OpenAIChat
-    return make(known, where, now=lambda: NOW)
+    made: Provider = providers.load(known.api)(known, where, now=lambda: NOW)
+    return made
 
 
 def quick(**seconds: float) -> Timeouts:

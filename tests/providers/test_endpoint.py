@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from pi_batch.errors import UsageError
-from pi_batch.providers.endpoint import Endpoint, chat_url, is_loopback, messages_url, proxy_for
+from pi_batch.providers.endpoint import (
+    Endpoint,
+    chat_url,
+    is_loopback,
+    messages_url,
+    proxy_for,
+    responses_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +47,20 @@ def test_chat_completions_are_posted_where_they_are_served(base: str, url: str) 
 )
 def test_messages_are_posted_where_they_are_served(base: str, url: str) -> None:
     assert messages_url(base) == url
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://api.openai.com/v1", "https://api.openai.com/v1/responses"),
+        ("https://api.openai.com/v1/", "https://api.openai.com/v1/responses"),
+        ("http://127.0.0.1:8080", "http://127.0.0.1:8080/v1/responses"),
+        ("https://x.example/v1/responses", "https://x.example/v1/responses"),
+        ("https://x.example/openai/v1", "https://x.example/openai/v1/responses"),
+    ],
+)
+def test_responses_are_posted_where_they_are_served(base: str, url: str) -> None:
+    assert responses_url(base) == url
 
 
 def test_nothing_secret_is_in_the_repr() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pi_batch.messages import Usage
-from pi_batch.providers.usage import chat_usage, messages_usage, reported_cost_usd
+from pi_batch.providers.usage import chat_usage, messages_usage, reported_cost_usd, responses_usage
 
 
 def test_cached_and_written_tokens_are_taken_out_of_the_prompt() -> None:
@@ -106,3 +106,20 @@ def test_a_report_of_nothing_keeps_what_was_known() -> None:
 def test_cache_writes_are_the_sum_of_both_lifetimes_where_only_those_are_told() -> None:
     parts = {"ephemeral_5m_input_tokens": 7, "ephemeral_1h_input_tokens": 5}
     assert messages_usage({"input_tokens": 1, "cache_creation": parts}) == Usage(1, 0, 0, 12)
+
+
+def test_responses_count_what_was_read_and_written_by_the_cache_inside_the_input() -> None:
+    reported = {
+        "input_tokens": 1000,
+        "input_tokens_details": {"cached_tokens": 600, "cache_write_tokens": 100},
+        "output_tokens": 50,
+        "output_tokens_details": {"reasoning_tokens": 20},
+    }
+    assert responses_usage(reported) == Usage(300, 50, 600, 100, 20)
+    assert responses_usage({"input_tokens": 5, "output_tokens": 1, "input_tokens_details": None}) == Usage(
+        5, 1
+    )
+    assert responses_usage({"input_tokens": 5, "input_tokens_details": {"cached_tokens": 9}}) == Usage(
+        0, 0, 9
+    )
+    assert responses_usage({"total_tokens": 5}) is None

@@ -9,17 +9,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from tests.servers.chat_replies import chat_document, chat_frames
-from tests.servers.chat_rules import PROFILES, ChatProfile, check_chat
+from tests.servers.chat_rules import PROFILES, ChatProfile
+from tests.servers.dialects import CHAT, Dialect, dialect_of, overflow
 from tests.servers.http_server import Connection, Request, serve
-from tests.servers.messages_replies import messages_document, messages_frames
-from tests.servers.messages_rules import check_messages
 from tests.servers.refusal import Refusal, need, read_json
 from tests.servers.script import Drop, Raw, Refuse, Reply, Step, Wire
 
-Api = Literal["chat", "messages"]
 MAX_BYTES = 32 * 1024 * 1024
 
 
@@ -108,20 +105,22 @@ class LoopbackServer:
         if request.path == "/health":
             await connection.document(200, {"status": "ok"})
             return
-        api = _api(request.path)
+        dialect = dialect_of(request.path)
         body: dict[str, Any] = {}
         try:
-            body = self._checked(api, request)
+            body = self._checked(dialect, request)
         except Refusal as refusal:
             self.requests.append(Recorded(request.path, request.headers, request.body, body, refusal.message))
-            await connection.document(refusal.status, _error_body(api, refusal))
+            await connection.document(refusal.status, (dialect or CHAT).error_body(refusal))
             return
+        assert dialect is not None
         self.requests.append(Recorded(request.path, request.headers, request.body, body, None))
-        await self._play(self._step(body), api, body, request, connection)
+        await self._play(self._step(dialect, body), dialect, body, request, connection)
 
-    def _checked(self, api: Api | None, request: Request) -> dict[str, Any]:
+    def _checked(self, dialect: Dialect | None, request: Request) -> dict[str, Any]:
         """The request's object, if a service would take it. Raises: Refusal."""
-        need(api is not None, f"no such path: {request.path}", status=404, code="not_found")
+        if dialect is None:
+            raise Refusal(f"no such path: {request.path}", status=404, code="not_found")
         self._check_key(request.headers)
         need(
             len(request.body) <= MAX_BYTES,
@@ -134,13 +133,10 @@ class LoopbackServer:
             "content-type: need application/json",
         )
         body = read_json(request.body)
-        if api == "messages":
-            check_messages(body, request.headers.get("anthropic-version", ""))
-        else:
-            check_chat(body, self._profile)
+        dialect.check(body, request, self._profile)
         tokens = len(request.body) // 4
         if self._context_tokens is not None and tokens > self._context_tokens:
-            raise _overflow(api, tokens, self._context_tokens)
+            raise overflow(dialect, tokens, self._context_tokens)
         return body
 
     def _check_key(self, headers: Mapping[str, str]) -> None:
@@ -150,19 +146,19 @@ class LoopbackServer:
         shown = f"{given[0] or given[1]}"
         need(self._key in given, f"Incorrect API key provided: {shown}.", status=401, code="invalid_api_key")
 
-    def _step(self, body: Mapping[str, Any]) -> Step:
+    def _step(self, dialect: Dialect, body: Mapping[str, Any]) -> Step:
         if self._answer is not None:
             return self._answer(body)
         index = self._next
         self._next += 1
         if self._by_turn:
-            index = sum(message["role"] == "assistant" for message in body["messages"])
+            index = dialect.turns(body)
         if index < len(self._steps):
             return self._steps[index]
         return Refuse(500, {"error": {"message": "the script is at its end", "type": "script"}})
 
     async def _play(
-        self, step: Step, api: Api | None, body: dict[str, Any], request: Request, connection: Connection
+        self, step: Step, dialect: Dialect, body: dict[str, Any], request: Request, connection: Connection
     ) -> None:
         chars = len(request.body)
         match step:
@@ -175,20 +171,11 @@ class LoopbackServer:
                 frames = [_framed(frame) for frame in step.frames]
                 whole = step.body if isinstance(step.body, bytes) else step.body.encode()
                 await _stream([*frames, whole] if whole else frames, step.wire, connection)
-            case Reply() if api == "messages" and not body.get("stream"):
-                await connection.document(200, messages_document(step, body, chars))
-            case Reply() if not body.get("stream"):
-                await connection.document(200, chat_document(step, body, chars))
-            case Reply() if api == "messages":
-                await _stream([f.encode() for f in messages_frames(step, body, chars)], step.wire, connection)
+            case Reply() if not dialect.streams(body, request):
+                await connection.document(200, dialect.document(step, body, chars))
             case Reply():
-                await _stream([_framed(f) for f in chat_frames(step, body, chars)], step.wire, connection)
-
-
-def _api(path: str) -> Api | None:
-    if path == "/v1/chat/completions":
-        return "chat"
-    return "messages" if path == "/v1/messages" else None
+                frames = [_framed(frame) for frame in dialect.frames(step, body, chars)]
+                await _stream(frames, step.wire, connection)
 
 
 def _framed(frame: Mapping[str, Any] | str) -> bytes:
@@ -237,21 +224,3 @@ async def _stall(wire: Wire, connection: Connection) -> None:
 
 def _parts(frame: bytes, size: int) -> Iterable[bytes]:
     return [frame[start : start + size] for start in range(0, len(frame), size)] if size else [frame]
-
-
-def _overflow(api: Api | None, tokens: int, limit: int) -> Refusal:
-    if api == "messages":
-        return Refusal(f"prompt is too long: {tokens} tokens > {limit} maximum")
-    text = (
-        f"This model's maximum context length is {limit} tokens. However, your messages resulted in {tokens}."
-    )
-    return Refusal(text, code="context_length_exceeded", param="messages")
-
-
-def _error_body(api: Api | None, refusal: Refusal) -> dict[str, Any]:
-    kinds = {401: "authentication_error", 404: "not_found_error", 413: "request_too_large"}
-    kind = kinds.get(refusal.status, "invalid_request_error")
-    if api == "messages":
-        error = {"type": kind, "message": refusal.message}
-        return {"type": "error", "error": error, "request_id": "req_loopback"}
-    return {"error": {"message": refusal.message, "type": kind, "param": refusal.param, "code": refusal.code}}
