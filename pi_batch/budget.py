@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from math import inf
 from typing import Literal
+
+from msgspec import Struct, field
 
 from pi_batch.messages import Usage
 from pi_batch.protocols import Clock
@@ -52,8 +53,7 @@ class BudgetExhausted(Exception):
         return STOP_BY_DIMENSION[self.dimension]
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """What one request is expected to take."""
 
     input_tokens: int
@@ -64,8 +64,7 @@ class Need:
     """(input tokens, output tokens) -> USD; dearest case, no cache."""
 
 
-@dataclass(slots=True)
-class Reservation:
+class Reservation(Struct):
     """Room held for one request until it is settled or released."""
 
     input_tokens: int
@@ -80,8 +79,7 @@ class Reservation:
         return self.input_tokens + self.output_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """What earlier processes spent of a budget."""
 
     usage: Usage = field(default_factory=Usage)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from pi_batch.events import VerificationEnd, VerificationStart
 from pi_batch.results import VerificationResult
 
 
-@dataclass(slots=True)
-class _Check:
+class _Check(Struct):
     """One check of one attempt; `result` is None until it has ended."""
 
     attempt: int

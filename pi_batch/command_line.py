@@ -9,7 +9,8 @@ variable. Source: the Shell Command Language of POSIX.1-2017 (section 2), and ba
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 _ANSI_C = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{1,4}|U[0-9A-Fa-f]{1,8}|[0-7]{1,3}|.)", re.DOTALL)
 _ANSI_C_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "e": "\x1b"}
@@ -23,8 +24,7 @@ MAX_DEPTH = 8
 _NETWORK = ("/dev/tcp/", "/dev/udp/")  # to bash, connections in both directions
 
 
-@dataclass(frozen=True, slots=True)
-class SimpleCommand:
+class SimpleCommand(Struct, frozen=True):
     """One command as the shell would see it, quotes removed."""
 
     words: tuple[str, ...]
@@ -32,8 +32,7 @@ class SimpleCommand:
     """Targets of its output redirections."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommandLine:
+class CommandLine(Struct, frozen=True):
     """What a command line holds."""
 
     commands: tuple[SimpleCommand, ...]
@@ -51,15 +50,13 @@ def split_command_line(text: str) -> CommandLine:
     return CommandLine(tuple(splitter.commands), tuple(splitter.inputs), splitter.is_whole)
 
 
-@dataclass
-class _HereDocument:
+class _HereDocument(Struct):
     delimiter: str
     strips_tabs: bool
     is_quoted: bool
 
 
-@dataclass
-class _Splitter:
+class _Splitter(Struct):
     """One pass over the text; a substitution is a pass of its own over the same text."""
 
     text: str

@@ -23,8 +23,9 @@ Messages say what, where, and what to do, with values by !r:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 ErrorKind = Literal[
     "auth",
@@ -84,8 +85,7 @@ class UsageError(PiBatchError):
     kind: ErrorKind = "invalid_request"
 
 
-@dataclass(frozen=True, slots=True)
-class SpecProblem:
+class SpecProblem(Struct, frozen=True):
     """One thing wrong in a spec file."""
 
     file: str

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 from pi_batch import __version__
-from pi_batch.dataclass_json import from_json, to_json
 from pi_batch.errors import UsageError
 from pi_batch.events import (
     LOG_VERSION,
@@ -26,6 +25,7 @@ from pi_batch.events import (
     UnknownEvent,
 )
 from pi_batch.jsonl import decode_line, encode_line
+from pi_batch.struct_json import defaults, from_json, to_json
 
 ENVELOPE = ("type", "seq", "at", "key")
 
@@ -107,4 +107,4 @@ def _record_on(line: bytes) -> Record:
 @cache
 def _event_types() -> Mapping[str, Any]:
     known = (kind for kind in get_args(Event) if kind is not UnknownEvent)
-    return {kind.__dataclass_fields__["type"].default: kind for kind in known}
+    return {defaults(kind)["type"]: kind for kind in known}

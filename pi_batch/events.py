@@ -10,8 +10,9 @@ sequence number.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ErrorKind, ToolErrorKind
 from pi_batch.messages import AssistantMessage, Message, StopReason, Usage
@@ -33,8 +34,7 @@ VerificationPhase = Literal["setup", "precheck", "baseline", "verify"]
 """Only `verify` decides; setup runs again in the clean copy, baseline counts the start's tests."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchStart:
+class BatchStart(Struct, frozen=True):
     """A run begins, or is resumed; every planned key is known from here on."""
 
     run_id: str
@@ -48,8 +48,7 @@ class BatchStart:
     type: Literal["batch_start"] = "batch_start"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskStart:
+class TaskStart(Struct, frozen=True):
     """A planned task leaves the queue."""
 
     started_at: str
@@ -62,8 +61,7 @@ class TaskStart:
     type: Literal["task_start"] = "task_start"
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceReady:
+class WorkspaceReady(Struct, frozen=True):
     """The workspace is open and the sandbox stands (ours; pi has no such event)."""
 
     path: str
@@ -76,16 +74,14 @@ class WorkspaceReady:
     type: Literal["workspace_ready"] = "workspace_ready"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentStart:
+class AgentStart(Struct, frozen=True):
     """The loop begins, or goes on after a failed verification."""
 
     attempt: int
     type: Literal["agent_start"] = "agent_start"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStart:
+class TurnStart(Struct, frozen=True):
     """One request is about to be made."""
 
     turn: int
@@ -93,16 +89,14 @@ class TurnStart:
     type: Literal["turn_start"] = "turn_start"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageStart:
+class MessageStart(Struct, frozen=True):
     """A message begins to arrive or is about to be added."""
 
     role: str
     type: Literal["message_start"] = "message_start"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageUpdate:
+class MessageUpdate(Struct, frozen=True):
     """A piece of a streamed reply; live only."""
 
     kind: Literal["text", "thinking", "tool_call"]
@@ -110,8 +104,7 @@ class MessageUpdate:
     type: Literal["message_update"] = "message_update"
 
 
-@dataclass(frozen=True, slots=True)
-class MessageEnd:
+class MessageEnd(Struct, frozen=True):
     """A message is whole and on disk."""
 
     entry_id: str
@@ -126,8 +119,7 @@ class MessageEnd:
     type: Literal["message_end"] = "message_end"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionStart:
+class ToolExecutionStart(Struct, frozen=True):
     """A call is being carried out."""
 
     tool_call_id: str
@@ -138,8 +130,7 @@ class ToolExecutionStart:
     type: Literal["tool_execution_start"] = "tool_execution_start"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionUpdate:
+class ToolExecutionUpdate(Struct, frozen=True):
     """A piece of a running call's output; live only."""
 
     tool_call_id: str
@@ -147,8 +138,7 @@ class ToolExecutionUpdate:
     type: Literal["tool_execution_update"] = "tool_execution_update"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolExecutionEnd:
+class ToolExecutionEnd(Struct, frozen=True):
     """A call has its result, or was refused one."""
 
     tool_call_id: str
@@ -165,8 +155,7 @@ class ToolExecutionEnd:
     type: Literal["tool_execution_end"] = "tool_execution_end"
 
 
-@dataclass(frozen=True, slots=True)
-class RetryScheduled:
+class RetryScheduled(Struct, frozen=True):
     """A request failed and will be made again."""
 
     attempt: int
@@ -177,8 +166,7 @@ class RetryScheduled:
     type: Literal["retry_scheduled"] = "retry_scheduled"
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionStart:
+class CompactionStart(Struct, frozen=True):
     """The history is about to be summarised."""
 
     reason: str
@@ -186,8 +174,7 @@ class CompactionStart:
     type: Literal["compaction_start"] = "compaction_start"
 
 
-@dataclass(frozen=True, slots=True)
-class CompactionEnd:
+class CompactionEnd(Struct, frozen=True):
     """The summary stands, or could not be made."""
 
     tokens_before: int
@@ -200,8 +187,7 @@ class CompactionEnd:
     type: Literal["compaction_end"] = "compaction_end"
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetWarning:
+class BudgetWarning(Struct, frozen=True):
     """A limit is near; the model was told so once."""
 
     dimension: str
@@ -209,8 +195,7 @@ class BudgetWarning:
     type: Literal["budget_warning"] = "budget_warning"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnd:
+class TurnEnd(Struct, frozen=True):
     """A reply and the results of its calls are on disk."""
 
     turn: int
@@ -218,8 +203,7 @@ class TurnEnd:
     type: Literal["turn_end"] = "turn_end"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentEnd:
+class AgentEnd(Struct, frozen=True):
     """The loop stopped."""
 
     attempt: int
@@ -230,16 +214,14 @@ class AgentEnd:
     type: Literal["agent_end"] = "agent_end"
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSettled:
+class AgentSettled(Struct, frozen=True):
     """No retry, compaction or follow-up is left: nothing automatic will happen in this attempt."""
 
     attempt: int
     type: Literal["agent_settled"] = "agent_settled"
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationStart:
+class VerificationStart(Struct, frozen=True):
     """A setup command, precheck or check begins."""
 
     phase: VerificationPhase
@@ -249,8 +231,7 @@ class VerificationStart:
     type: Literal["verification_start"] = "verification_start"
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationEnd:
+class VerificationEnd(Struct, frozen=True):
     """A setup command, precheck or check ended."""
 
     phase: VerificationPhase
@@ -267,8 +248,7 @@ class VerificationEnd:
     type: Literal["verification_end"] = "verification_end"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEnd:
+class TaskEnd(Struct, frozen=True):
     """Nothing more will happen for this key. The outcome is not here: `fold` derives it."""
 
     duration_s: float
@@ -288,16 +268,14 @@ class TaskEnd:
     type: Literal["task_end"] = "task_end"
 
 
-@dataclass(frozen=True, slots=True)
-class Warned:
+class Warned(Struct, frozen=True):
     """Something a person should know that changes no outcome."""
 
     message: str
     type: Literal["warning"] = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class BatchEnd:
+class BatchEnd(Struct, frozen=True):
     """The run, or this leg of it, is over."""
 
     status: Literal["complete", "interrupted"]
@@ -308,8 +286,7 @@ class BatchEnd:
     type: Literal["batch_end"] = "batch_end"
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownEvent:
+class UnknownEvent(Struct, frozen=True):
     """An event of a type that this version does not know."""
 
     type: str
@@ -344,8 +321,7 @@ Event = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """An event with its place in the stream."""
 
     seq: int | None

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
+
+from msgspec import Struct, field
 
 from pi_batch.spec import PlannedTask
 
@@ -25,8 +26,7 @@ class Took(NamedTuple):
     working_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(Struct, frozen=True):
     """Means of what was recorded: by task and model, and by task alone."""
 
     by_model: Mapping[tuple[str, str], float] = field(default_factory=dict)

@@ -7,9 +7,10 @@ message. Whatever else a model or a spec of one's own puts there is read as far 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal, cast
+
+from msgspec import Struct
 
 from pi_batch.encoders import plain_line
 
@@ -17,8 +18,7 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One remark about a line of a file."""
 
     file: str

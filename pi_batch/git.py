@@ -19,8 +19,9 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 
@@ -75,8 +76,7 @@ _FIXED_ENVIRONMENT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """What one git call works on; nothing is discovered, so nobody's ownership or config is asked."""
 
     git_dir: Path
@@ -86,8 +86,7 @@ class Place:
     """None: the repository's own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """What a git call printed."""
 
     stdout: bytes
@@ -98,8 +97,7 @@ class GitTimeout(WorkspaceError):
     """A git call was ended at its time limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Git:
+class Git(Struct, frozen=True):
     """A git program."""
 
     program: str

@@ -11,7 +11,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.invocations import Invocation, invocations
 from pi_batch.results import ChangedFile
@@ -56,8 +57,7 @@ LOOKERS = frozenset(
 """Programs that look at a file as such: a harness file that they name is what the task is about."""
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """What a clean copy has as at the start; in each list the last glob that matches a path decides."""
 
     environment: tuple[str, ...]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 USUAL_PORTS = (80, 443)
 _NAME = r"(\*\.)?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?"
 _ENTRY = re.compile(rf"(?P<host>\[[0-9A-Fa-f:.]+\]|{_NAME})(:(?P<port>\d{{1,5}}))?")
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedHost:
+class AllowedHost(Struct, frozen=True):
     """One entry of a list: `example.org`, `*.example.org`, either with `:port`."""
 
     host: str

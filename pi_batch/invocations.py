@@ -10,7 +10,8 @@ import posixpath
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 PREFIXES = frozenset(
@@ -37,8 +38,7 @@ _NUMBER = re.compile(r"[\d.]+[smhd]?")
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """One program that a command starts."""
 
     program: str

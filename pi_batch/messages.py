@@ -7,8 +7,9 @@ their own JSON at their own edge; nothing else knows a wire shape.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ToolErrorKind
 
@@ -19,8 +20,7 @@ JsonObject = Mapping[str, Any]
 """A decoded JSON object whose shape belongs to somebody else (a model's arguments, a JSON Schema)."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(Struct, frozen=True):
     """A run of text."""
 
     text: str
@@ -28,8 +28,7 @@ class TextBlock:
     """Opaque provider data that has to go back with the block (pi: `textSignature`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThinkingBlock:
+class ThinkingBlock(Struct, frozen=True):
     """A model's reasoning, returned to its provider unmodified."""
 
     thinking: str
@@ -37,8 +36,7 @@ class ThinkingBlock:
     is_redacted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImageBlock:
+class ImageBlock(Struct, frozen=True):
     """An image by its decoded type."""
 
     data: str
@@ -47,8 +45,7 @@ class ImageBlock:
     """image/png, image/jpeg, image/gif or image/webp, taken from the bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """One call that a model asked for."""
 
     id: str
@@ -61,8 +58,7 @@ class ToolCall:
     """Opaque provider data on the call (Gemini's thoughtSignature)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens of one request, or a sum of several: four disjoint numbers, and reasoning within output."""
 
     input_tokens: int = 0
@@ -95,8 +91,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDeclaration:
+class ToolDeclaration(Struct, frozen=True):
     """A tool as a model sees it."""
 
     name: str
@@ -105,8 +100,7 @@ class ToolDeclaration:
     """JSON Schema with an object at its root."""
 
 
-@dataclass(frozen=True, slots=True)
-class SystemMessage:
+class SystemMessage(Struct, frozen=True):
     """The system prompt, or a change of it, and which tools are declared from here on."""
 
     content: str
@@ -119,8 +113,7 @@ class SystemMessage:
     """Names of tools that are declared no longer."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True):
     """What the harness says: the prompt, a failing check's output, a warning."""
 
     content: tuple[TextBlock | ImageBlock, ...]
@@ -133,8 +126,7 @@ class UserMessage:
         return "\n".join(block.text for block in self.content if isinstance(block, TextBlock))
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(Struct, frozen=True):
     """One whole reply of a model."""
 
     content: tuple[TextBlock | ThinkingBlock | ToolCall, ...]
@@ -165,8 +157,7 @@ class AssistantMessage:
         return "".join(block.text for block in self.content if isinstance(block, TextBlock))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResultMessage:
+class ToolResultMessage(Struct, frozen=True):
     """What came of one call; errors are results too."""
 
     tool_call_id: str

@@ -16,7 +16,8 @@ Pure functions; `fold.py` collects what they need. In this order, the first that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.consequences import ON_ERROR, ON_STOP, SCORED
 from pi_batch.errors import ErrorKind
@@ -38,8 +39,7 @@ READ_MAX_CHARS = 30_000
 INTERRUPTED_EXIT_CODES = frozenset({130, 143})
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What the stream says about one task that has started."""
 
     end: TaskEnd | None
@@ -54,8 +54,7 @@ class Evidence:
     """Of the last attempt; None when it did not end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The outcome and why."""
 
     outcome: Outcome

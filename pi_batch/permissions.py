@@ -17,11 +17,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct
 
 from pi_batch.command_forms import HEADERS, RESERVED, CommandForms, normal
 from pi_batch.command_line import CommandLine, split_command_line
@@ -54,8 +55,7 @@ class Globs(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Denial:
+class Denial(Struct, frozen=True):
     """Why a call is refused."""
 
     rule: str

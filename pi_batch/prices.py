@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch.errors import UsageError
 from pi_batch.messages import Usage
@@ -30,8 +31,7 @@ _DATA = Path(__file__).with_name("price_data")
 _DATE = re.compile(r"[-@:](?:\d{8}|\d{4}-\d{2}-\d{2})\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Tier:
+class Tier(Struct, frozen=True):
     """Rates above some size of the whole input; None: as below it."""
 
     input_tokens_above: int
@@ -42,8 +42,7 @@ class Tier:
     cache_write_1h: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """USD per million tokens."""
 
     input: float
@@ -146,16 +145,14 @@ class PriceTable:
         return self._frozen[name].find(model)
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """One line of the frozen table."""
 
     price: Price
     context_window: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Frozen:
+class _Frozen(Struct, frozen=True):
     """One provider's file: lines are made into prices when they are asked for."""
 
     by_name: Mapping[str, Mapping[str, Any]]
@@ -256,7 +253,7 @@ def _entry_problems(entry: object) -> list[str]:
         if not isinstance(tier, Mapping) or type(tier.get("input_tokens_above")) is not int:
             problems.append(f"{where}: need input_tokens_above and rates")
         else:
-            problems += _rate_problems(tier, tuple(field.name for field in fields(Tier)), where)
+            problems += _rate_problems(tier, Tier.__struct_fields__, where)
     return problems
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.spec import OutputSpec, SystemSpec
 
@@ -26,8 +27,7 @@ tools, then reply with {answer}; a reply without a tool call ends your work.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ContextFile:
+class ContextFile(Struct, frozen=True):
     """A project's instructions to agents."""
 
     path: str

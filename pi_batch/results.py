@@ -7,8 +7,9 @@ Schema of `BatchResult`; field names here are the keys of run.json.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import Usage
@@ -34,8 +35,7 @@ BatchStatus = Literal["running", "complete", "interrupted"]
 FileStatus = Literal["added", "modified", "deleted", "renamed"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunError:
+class RunError(Struct, frozen=True):
     """What went wrong, for a machine and for a person."""
 
     kind: ErrorKind
@@ -43,8 +43,7 @@ class RunError:
     """One line."""
 
 
-@dataclass(frozen=True, slots=True)
-class TestCounts:
+class TestCounts(Struct, frozen=True):
     """Test evidence of one check."""
 
     executed: int
@@ -54,8 +53,7 @@ class TestCounts:
     __test__ = False
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationResult:
+class VerificationResult(Struct, frozen=True):
     """One check in one attempt."""
 
     name: str
@@ -76,8 +74,7 @@ class VerificationResult:
     """Set when the check could not be judged, as opposed to: it failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """One file of the patch."""
 
     path: str
@@ -90,8 +87,7 @@ class ChangedFile:
     """Where a renamed file came from."""
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionDenial:
+class PermissionDenial(Struct, frozen=True):
     """One call that the permissions refused."""
 
     tool: str
@@ -100,8 +96,7 @@ class PermissionDenial:
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetAmounts:
+class BudgetAmounts(Struct, frozen=True):
     """One number per dimension; in a limit None means unlimited, in a use it means unknown."""
 
     turns: int | None = None
@@ -111,16 +106,14 @@ class BudgetAmounts:
     tool_calls: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetReport:
+class BudgetReport(Struct, frozen=True):
     """A task's limits beside what it used."""
 
     limit: BudgetAmounts = field(default_factory=BudgetAmounts)
     used: BudgetAmounts = field(default_factory=BudgetAmounts)
 
 
-@dataclass(frozen=True, slots=True)
-class CodemodeCounts:
+class CodemodeCounts(Struct, frozen=True):
     """Scripts run, and what became of the calls they made."""
 
     scripts: int = 0
@@ -132,8 +125,7 @@ class CodemodeCounts:
     """What held the scripts, by the names of docs/codemode.md; empty when none ran."""
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxReport:
+class SandboxReport(Struct, frozen=True):
     """What stood between the task and the machine."""
 
     name: str
@@ -141,16 +133,14 @@ class SandboxReport:
     """Empty for `none`: nothing is isolated."""
 
 
-@dataclass(frozen=True, slots=True)
-class EffectiveValue:
+class EffectiveValue(Struct, frozen=True):
     """A setting and where it came from: cli, spec, suite, environment, config or default."""
 
     value: Any
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedResult:
+class PlannedResult(Struct, frozen=True):
     """One result that the plan promises; a planned key without a result is a state of its own."""
 
     key: str
@@ -170,8 +160,7 @@ class PlannedResult:
     tags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(Struct, frozen=True):
     """One task, judged."""
 
     key: str
@@ -230,8 +219,7 @@ class RunResult:
     """Part of all input that a service read from its prompt cache; None without any input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct, frozen=True):
     """Sums over results."""
 
     planned: int = 0
@@ -250,8 +238,7 @@ class Totals:
     total_cost_usd: float | None = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class BatchResult:
+class BatchResult(Struct, frozen=True):
     """One run of `pi-batch run`: run.json."""
 
     schema_version: int

@@ -55,10 +55,11 @@ def suite_schema() -> JsonObject:
 
 def result_schema() -> JsonObject:
     """The JSON Schema of run.json."""
-    from pydantic import TypeAdapter
+    from msgspec.json import schema
 
-    schema = TypeAdapter(BatchResult).json_schema(mode="serialization")
-    return {"$schema": DRAFT, **schema, "title": "pi-batch result"}
+    definitions = schema(BatchResult)["$defs"]
+    whole = definitions.pop(BatchResult.__name__)
+    return {"$schema": DRAFT, **whole, "$defs": definitions, "title": "pi-batch result"}
 
 
 def _described(field: JsonObject) -> dict[str, Any]:

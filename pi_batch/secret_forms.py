@@ -9,8 +9,9 @@ import base64
 import html
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
+
+from msgspec import Struct
 
 SEPARATORS = " \t\r\n:"
 """What may stand between the characters of wrapped base64 and spaced hexadecimal."""
@@ -19,8 +20,7 @@ URL_SAFE_SETS = ("", "/", "!'()*", ";,/?:@&=+$#!'()*", "~!*'();:@&=+$,/?#[]")
 """What Python's quote, JavaScript's encodeURIComponent and encodeURI, and curl leave as it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """One encoding of one value."""
 
     cells: tuple[str, ...]

@@ -8,9 +8,9 @@ editor about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from msgspec import Struct, field
 from pydantic import BaseModel, ConfigDict, Field
 
 from pi_batch.results import EffectiveValue, PlannedResult
@@ -255,8 +255,7 @@ class SuiteSpec(SpecModel):
     """Tasks at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedTask:
+class PlannedTask(Struct, frozen=True):
     """One result to be made: a spec with every template rendered, for one model, inputs and repeat."""
 
     planned: PlannedResult
@@ -270,8 +269,7 @@ class PlannedTask:
     settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Everything that one `pi-batch run` will do, in order."""
 
     tasks: tuple[PlannedTask, ...]

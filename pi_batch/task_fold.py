@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, assert_never
+
+from msgspec.structs import replace
 
 from pi_batch.check_fold import CheckFold
 from pi_batch.errors import ToolErrorKind

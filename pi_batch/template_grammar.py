@@ -8,8 +8,9 @@ no includes, no macros.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from pi_batch.template_functions import FILTERS, METHODS, TESTS
 from pi_batch.wording import listed, nearest, quoted
@@ -53,8 +54,7 @@ ROOTS: Final = ("inputs", "task", "matrix")
 _TASK: Final = frozenset({"id", "title"})
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(Struct, frozen=True):
     """What a template may refer to."""
 
     inputs: frozenset[str] = frozenset()
@@ -65,8 +65,7 @@ class Names:
     matrix: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class TemplateProblem:
+class TemplateProblem(Struct, frozen=True):
     """One thing wrong in a template."""
 
     line: int
@@ -101,8 +100,7 @@ def untrusted_in(node: Any, names: Names) -> tuple[str, ...]:
     return tuple(sorted(inputs_in(node) & names.untrusted))
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     names: Names
     stored: frozenset[str]
     """Names that the template sets itself."""

@@ -17,8 +17,9 @@ from __future__ import annotations
 import re
 import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from pi_batch.errors import TemplateError
 from pi_batch.shell_words import MARK, Misplaced, mark, place_words
@@ -37,8 +38,7 @@ class Command(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Struct, frozen=True):
     """What a template's names stand for; scalars only."""
 
     inputs: Mapping[str, Any] = field(default_factory=dict)
@@ -77,8 +77,7 @@ def render_command(text: str, names: Names, values: Values) -> str:
         raise TemplateError(refusal(slot.what, error.place), line=slot.line) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
+class _Slot(Struct, frozen=True):
     """A value that goes where its mark stands."""
 
     text: str

@@ -10,7 +10,8 @@ Source: ECMA-48 (5th edition), and the control sequences that xterm documents.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -52,8 +53,7 @@ _SHOWN = {
 """Other controls as their Unicode pictures (NUL is ␀), so that separators stay separators."""
 
 
-@dataclass(frozen=True, slots=True)
-class Truncated:
+class Truncated(Struct, frozen=True):
     """A text cut to a number of lines and bytes; says nothing itself about the cut."""
 
     text: str

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -18,6 +18,7 @@ from pi_batch.messages import (
     ToolResultMessage,
     UserMessage,
 )
+from pi_batch.struct_json import defaults
 
 CLEAN_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 SAID = CLEAN_TEXT.filter(lambda text: bool(text.strip()))
@@ -48,7 +49,7 @@ def values_of(hint: Any) -> st.SearchStrategy[Any]:
         return st.lists(values_of(arguments[0]), max_size=3).map(tuple)
     if origin is not None and issubclass(origin, Mapping):
         return st.dictionaries(CLEAN_TEXT, values_of(arguments[1]), max_size=3)
-    if is_dataclass(hint):
+    if issubclass(hint, Struct):
         return instances(hint)
     return SCALARS[hint]
 
@@ -63,12 +64,12 @@ SCALARS: dict[Any, st.SearchStrategy[Any]] = {
 
 
 def instances(kind: Any) -> st.SearchStrategy[Any]:
-    """Instances of a dataclass; its `type` and `role` keep their default."""
+    """Instances of a struct; its `type` and `role` keep their default."""
     hints = get_type_hints(kind)
     wanted = {
-        field.name: values_of(hints[field.name])
-        for field in fields(kind)
-        if field.name not in {"type", "role"} or field.default is MISSING
+        name: values_of(hints[name])
+        for name in kind.__struct_fields__
+        if name not in {"type", "role"} or name not in defaults(kind)
     }
     return st.builds(kind, **wanted)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.consequences import ON_ERROR, ON_STOP, SCORED, UNKNOWN, Consequence, after_error
 from pi_batch.errors import ErrorKind

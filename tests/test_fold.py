@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pi_batch.event_log import decode_record, encode_record, is_live_only
 from pi_batch.events import BatchStart, MessageUpdate, Record, TaskEnd, UnknownEvent, Warned
@@ -149,7 +148,7 @@ def test_two_checks_of_one_name_are_two_checks() -> None:
 def test_setup_and_precheck_are_no_checks() -> None:
     stream = Stream("a").start("a").check("a").agent("a").end("a").finish()
     as_setup = [
-        replace(record, event=replace(record.event, phase="setup"))  # type: ignore[arg-type]
+        replace(record, event=replace(record.event, phase="setup"))
         if record.event.type.startswith("verification")
         else record
         for record in stream.records

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.errors import ErrorKind
 from pi_batch.events import AgentEnd, TaskEnd

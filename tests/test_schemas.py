@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import yaml
 
 from pi_batch.load.rules import NOT_AVAILABLE
 from pi_batch.messages import JsonObject
+from pi_batch.reports.json import Json
 from pi_batch.results import BatchResult, PlannedResult, Totals
 from pi_batch.schemas import result_schema, suite_schema, task_schema
 from pi_batch.spec import SuiteSpec, TaskSpec
@@ -141,7 +141,7 @@ def test_a_batch_validates() -> None:
     batch = BatchResult(
         1, "run", "2026-01-01T00:00:00Z", 0.5, "running", (planned,), Totals(), (), 0, "0.1.0"
     )
-    document = json.loads(json.dumps(asdict(batch)))
+    document = json.loads(Json().render(batch))
     assert errors(result_schema(), document) == []
     document["status"] = "done"
     assert errors(result_schema(), document)

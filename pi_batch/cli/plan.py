@@ -20,7 +20,7 @@ def command(specs: tuple[str, ...], inputs: tuple[str, ...], as_json: bool, **fl
 
     One line a result: its key, model and limits.
     """
-    from dataclasses import asdict
+    from msgspec.structs import asdict
 
     from pi_batch.wiring.planning import plan_specs
 

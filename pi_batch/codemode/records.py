@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_CALLS = 256
 MAX_ARGUMENTS_BYTES = 8 * 1024
@@ -19,8 +21,7 @@ MAX_ALL_ARGUMENTS_BYTES = 32 * 1024
 MAX_ERROR_CHARS = 500
 
 
-@dataclass(frozen=True, slots=True)
-class CallRecord:
+class CallRecord(Struct, frozen=True):
     """One call; `unfinished` where the script ended before it did."""
 
     id: str

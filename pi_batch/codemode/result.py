@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch.codemode.values import ScriptEnd, ScriptError
 from pi_batch.protocols import OutputFile
@@ -19,8 +20,7 @@ _CONTROLS = {
 """What a terminal or a log would act on, spelled out; a script's output is a program's, not a terminal's."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A script's output as far as the model sees it."""
 
     text: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from pi_batch.codemode.description import description

@@ -6,8 +6,9 @@ Plain dataclasses and the standard library only: the worker imports this module 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 MAX_SOURCE_BYTES = 256 * 1024
 MAX_CALLS = 1000
@@ -24,8 +25,7 @@ MAX_MEMORY_BYTES = 512 * 1024 * 1024
 """Of a script, beyond what its worker has at the start."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSignature:
+class ToolSignature(Struct, frozen=True):
     """A tool as a script sees it."""
 
     name: str
@@ -38,8 +38,7 @@ class ToolSignature:
     """The declaration's description."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptRequest:
+class ScriptRequest(Struct, frozen=True):
     """One script to run."""
 
     source: str
@@ -53,8 +52,7 @@ class ScriptRequest:
     max_calls_at_once: int = MAX_CALLS_AT_ONCE
 
 
-@dataclass(frozen=True, slots=True)
-class CallReply:
+class CallReply(Struct, frozen=True):
     """How a tool call of a script ended."""
 
     call_id: int
@@ -65,8 +63,7 @@ class CallReply:
     error_kind: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptError:
+class ScriptError(Struct, frozen=True):
     """What ended a script early."""
 
     type: str
@@ -77,8 +74,7 @@ class ScriptError:
     """From 1, in the script as it was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptEnd:
+class ScriptEnd(Struct, frozen=True):
     """How a script ended."""
 
     status: Literal["completed", "failed"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable
 from contextlib import aclosing
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pi_batch.budget import BudgetExhausted
 from pi_batch.consequences import after_error

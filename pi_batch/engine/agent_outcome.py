@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import AssistantMessage, StopReason
@@ -25,8 +25,7 @@ NOT_RUN: dict[StopReason, str] = {
 BUDGET_CALL = "Not run: the budget allowed no further reply after this one."
 
 
-@dataclass(frozen=True, slots=True)
-class AgentOutcome:
+class AgentOutcome(Struct, frozen=True):
     """How one attempt of the agent ended."""
 
     stop: AgentStop

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from pi_batch import __version__
 from pi_batch.budget import Ledger
@@ -22,8 +23,7 @@ from pi_batch.spec import Plan, PlannedTask
 from pi_batch.times import iso_utc
 
 
-@dataclass(frozen=True, slots=True)
-class BatchParts:
+class BatchParts(Struct, frozen=True):
     """What a batch is made of; `wiring` fills it."""
 
     run_id: str

@@ -8,9 +8,11 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.engine.masking import Mask
 from pi_batch.errors import PiBatchError, VerificationError
@@ -21,8 +23,7 @@ from pi_batch.spec import Check, TaskSpec
 from pi_batch.text import one_line
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeParts:
+class JudgeParts(Struct, frozen=True):
     """What the judge of one task is made of."""
 
     spec: TaskSpec
@@ -44,8 +45,7 @@ class JudgeParts:
     """The same, relative to run.json."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """Where commands of a check run."""
 
     path: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.engine.bench import JudgeParts
 from pi_batch.harness import Protection, effective_protect, protection
@@ -14,8 +16,7 @@ from pi_batch.spec import TaskSpec
 MAX_NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(Struct, frozen=True):
     """One attempt, ready to be judged."""
 
     attempt: int

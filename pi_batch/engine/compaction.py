@@ -7,8 +7,10 @@ the newest messages are kept as they are. Both are smaller where the window is s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.engine.estimate import message_tokens
 from pi_batch.messages import (
@@ -38,8 +40,7 @@ TAIL_CHARS = (16_000, 8_000, 4_000, 2_000, 1_000, 500)
 CompactionReason = Literal["threshold", "overflow", "recorded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """How much history fits."""
 
     limit_tokens: int

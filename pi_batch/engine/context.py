@@ -12,8 +12,9 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from operator import is_
+
+from msgspec.structs import replace
 
 from pi_batch.messages import (
     AssistantMessage,

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from pi_batch.budget import Spent
 from pi_batch.errors import ErrorKind
 from pi_batch.events import (
@@ -44,8 +46,7 @@ RESUMABLE_KINDS: tuple[ErrorKind, ...] = ("cancelled", "internal")
 Rerun = Literal["failed", "error", "all"]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskLeft:
+class TaskLeft(Struct, frozen=True):
     """What is known of one task that an earlier leg began."""
 
     result: RunResult
@@ -74,8 +75,7 @@ class TaskLeft:
         return spent_by([self.result], self.wall_s)
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(Struct, frozen=True):
     """All earlier legs together."""
 
     fold: Fold
@@ -88,8 +88,7 @@ class Earlier:
         return spent_by(result.results, result.duration_s)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What one leg does with the tasks of a plan, and from where it goes on."""
 
     modes: Mapping[str, Mode]

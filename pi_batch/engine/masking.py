@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import replace
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from pi_batch.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall
 from pi_batch.outputs import ByteMask

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pi_batch.engine.limiter import Limiter
 from pi_batch.messages import Usage
@@ -13,8 +14,7 @@ DEFAULT_MAX_OUTPUT_TOKENS = 16_384
 """Output wished for where neither the model nor the user names a cap."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelPort:
+class ModelPort(Struct, frozen=True):
     """One model behind one provider."""
 
     provider: Provider

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pi_batch.messages import ToolCall, ToolResultMessage
 
@@ -19,8 +20,7 @@ _TIMES = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """What the latest call was: how many times in a row, and what is to be done."""
 
     count: int

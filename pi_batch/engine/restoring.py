@@ -7,9 +7,11 @@ made, so that one without a reply is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -48,8 +50,7 @@ LOST_RESULT = (
 """The same where the log knows that the call had ended."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenRequest:
+class OpenRequest(Struct, frozen=True):
     """A request that was begun, as it was reserved."""
 
     input_tokens: int
@@ -62,8 +63,7 @@ class OpenRequest:
         return Usage(self.input_tokens, self.output_tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedConversation:
+class RecordedConversation(Struct, frozen=True):
     """What was said, and what was left open."""
 
     history: tuple[Message, ...]

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.budget import Ledger, Need, Reservation
 from pi_batch.consequences import after_error
@@ -31,8 +33,7 @@ TIME_UP_S = 0.05
 """Timers of a request that ends with the wall time may go off this much early."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(Struct, frozen=True):
     """How often and how long."""
 
     max_retries: int = 4
@@ -43,8 +44,7 @@ class RetryPolicy:
     max_shaky: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Requester:
+class Requester(Struct, frozen=True):
     """Makes one request to completion, within the ledger."""
 
     port: ModelPort

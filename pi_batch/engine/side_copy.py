@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pi_batch.engine.bench import Bench, JudgeParts, fresh_bench, observed, set_up
 from pi_batch.protocols import CleanCopy, Judgement, Verifier

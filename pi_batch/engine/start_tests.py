@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from pi_batch.engine.bench import JudgeParts
 from pi_batch.engine.case import Case

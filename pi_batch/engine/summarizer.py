@@ -6,7 +6,9 @@ A request like any other, reserved before and settled after, tried again by the 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.budget import Need, Reservation
 from pi_batch.engine.compaction import reserve_tokens
@@ -39,8 +41,7 @@ SECOND_TRY = 0.4
 """Of what was taken to fit, after the service found it too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """What a summary came to."""
 
     text: str
@@ -49,8 +50,7 @@ class Summary:
     cost_usd: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
+class Quoted(Struct, frozen=True):
     """What is to be summed up."""
 
     messages: tuple[Message, ...]

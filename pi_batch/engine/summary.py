@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -63,8 +64,7 @@ READERS = frozenset({"read"})
 WRITERS = frozenset({"write", "edit"})
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(Struct, frozen=True):
     """Paths that the agent has read and changed since the beginning, in order of first use."""
 
     read: Mapping[str, None] = field(default_factory=dict)

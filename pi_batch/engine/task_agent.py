@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.budget import Ledger
 from pi_batch.engine.agent import Agent
@@ -19,8 +20,7 @@ from pi_batch.script_fold import SCRIPT_TOOL
 from pi_batch.session_log import SessionLog
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSurroundings:
+class AgentSurroundings(Struct, frozen=True):
     """What is there by the time that the agent is made."""
 
     sandbox: Sandbox

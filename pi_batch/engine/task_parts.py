@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from pi_batch.engine.legs import Mode, TaskLeft
 from pi_batch.engine.masking import Mask
@@ -22,8 +23,7 @@ from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
 
 
-@dataclass(frozen=True, slots=True)
-class TaskParts:
+class TaskParts(Struct, frozen=True):
     """What one task is made of; `wiring` fills it, nothing is started yet."""
 
     planned: PlannedTask
@@ -64,8 +64,7 @@ class TaskParts:
     """A patch of the run directory, by its name relative to run.json. Raises: WorkspaceError."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskBeginning:
+class TaskBeginning(Struct, frozen=True):
     """Where a task is taken up."""
 
     mode: Mode = "begin"

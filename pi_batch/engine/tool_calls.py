@@ -12,10 +12,12 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from math import isinf
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pi_batch.budget import BudgetExhausted, Ledger
 from pi_batch.engine.context import clean_text
@@ -40,8 +42,7 @@ class Rules(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(Struct, frozen=True):
     """What all calls of one task share."""
 
     tools: Mapping[str, Tool]

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.engine.bench import (
     Bench,
@@ -40,8 +42,7 @@ from pi_batch.text import one_line
 __all__ = ["Judge", "JudgeParts", "Verdict"]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What one attempt came to."""
 
     passed: bool

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, get_args
+
+from msgspec import Struct
 
 from pi_batch.load.problems import Problems
 from pi_batch.load.rules import NOT_AVAILABLE, RESERVED, model_name
@@ -24,8 +25,7 @@ CONFIG_FILE: Final = ".pi-batch.toml"
 _TABLE = re.compile(r"(?m)^\s*\[\s*tool\s*\.\s*[\"']?pi-batch[\"']?\s*\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """What one place says; None = nothing."""
 
     model: str | None = None
@@ -121,7 +121,7 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
 _FILES_ONLY = ("providers",)
 
 _NUMBERS = frozenset(
-    field.name for field in fields(Config) if "int" in str(field.type) or "float" in str(field.type)
+    name for name, kind in Config.__annotations__.items() if "int" in kind or "float" in kind
 )
 _PATHS = ("output", "prices")
 _TRUTHS = ("sandbox_required",)

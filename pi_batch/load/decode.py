@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
+from msgspec import Struct
 from pydantic.fields import FieldInfo
 
 from pi_batch.load.nodes import Fields, Items, Node, Scalar, got
@@ -37,8 +37,7 @@ class Invalid(Enum):
 INVALID: Final = Invalid.INVALID
 
 
-@dataclass(frozen=True, slots=True)
-class Decoding:
+class Decoding(Struct, frozen=True):
     """What holds for all of one tree."""
 
     problems: Problems

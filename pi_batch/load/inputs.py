@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.load.input_types import BadInput, file_content, from_node, from_text
 from pi_batch.load.matrix import Matrix
@@ -18,8 +20,7 @@ from pi_batch.templates import Command
 from pi_batch.wording import listed, nearest, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """Values, as templates see them and as reports show them."""
 
     values: Mapping[str, Any]

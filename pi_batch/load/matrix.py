@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
@@ -13,8 +14,7 @@ from pi_batch.load.rules import model_name
 from pi_batch.wording import quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """What varies; values stay nodes, as each task declares the type."""
 
     models: tuple[str, ...] = ()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.wording import quoted
 
@@ -16,8 +18,7 @@ Steps = tuple[Step, ...]
 """A way down a tree: keys and list positions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A file that nodes come from."""
 
     name: str
@@ -30,8 +31,7 @@ class Source:
     """Where relative paths written in it start; for a built-in spec the current directory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(Struct, frozen=True):
     """One value, as its text."""
 
     source: Source
@@ -45,8 +45,7 @@ class Scalar:
         return self.style == "plain" and self.text in ("", "~", "null")
 
 
-@dataclass(frozen=True, slots=True)
-class Items:
+class Items(Struct, frozen=True):
     """A list."""
 
     source: Source
@@ -54,8 +53,7 @@ class Items:
     nodes: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One key of a mapping and what stands under it."""
 
     key: str
@@ -64,8 +62,7 @@ class Entry:
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(Struct, frozen=True):
     """A mapping: keys are unique, in the order they were written."""
 
     source: Source

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.load.config import Config
 
 
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
+class PlanOptions(Struct, frozen=True):
     """Everything about a plan that stands in no spec file; None and empty = not given."""
 
     cwd: Path

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
+
+from msgspec import Struct
 
 from pi_batch.errors import EmptySelection, UsageError
 from pi_batch.load.input_types import is_unicode
@@ -140,8 +141,7 @@ def _matches(spec: TaskSpec, patterns: Sequence[str]) -> bool:
     return not patterns
 
 
-@dataclass(frozen=True, slots=True)
-class _Variants:
+class _Variants(Struct, frozen=True):
     """What one task runs as: each of the models with each of the inputs, so many times."""
 
     member: Member

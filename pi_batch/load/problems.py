@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import SpecError, SpecProblem
 from pi_batch.load.nodes import Node, Step, Steps
 from pi_batch.wording import QUOTED_CHARS, printable
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """The way to a field: `tasks[0].` in front for an inline task, then keys and positions."""
 
     prefix: str = ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from pi_batch.load.config import Config, codemode_name, environment_config, sandbox_name
 from pi_batch.load.options import PlanOptions
@@ -26,8 +27,7 @@ _BUDGET_OPTIONS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """The places that settings come from, spec files aside."""
 
     options: PlanOptions

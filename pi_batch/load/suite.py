@@ -7,9 +7,10 @@ import hashlib
 import itertools
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Final
+
+from msgspec import Struct, field
 
 from pi_batch.load.decode import INVALID, Decoding, decode_model
 from pi_batch.load.matrix import NO_MATRIX, Matrix, read_matrix
@@ -31,8 +32,7 @@ _SUITE_HINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SpecFile:
+class SpecFile(Struct, frozen=True):
     """A file that was asked for."""
 
     path: Path
@@ -43,8 +43,7 @@ class SpecFile:
     """Where relative paths in it start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suite:
+class Suite(Struct, frozen=True):
     """What holds for all tasks of a suite; a file with one task is a suite without a say."""
 
     stem: str
@@ -58,8 +57,7 @@ class Suite:
         return frozenset(self.matrix.inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A task and the suite that it runs in."""
 
     task: LoadedTask

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.load.decode import INVALID, Decoding, decode_model
 from pi_batch.load.input_types import INPUT_NAME, from_node
@@ -19,8 +20,7 @@ WHOLE: frozenset[Steps] = frozenset({("output", "schema"), ("system",), ("mcp",)
 """Mappings that are one value: a task's replaces the one of its suite."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedTask:
+class LoadedTask(Struct, frozen=True):
     """A task and where each of its words stands."""
 
     spec: TaskSpec

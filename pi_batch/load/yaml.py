@@ -10,9 +10,10 @@ import bisect
 import hashlib
 import re
 import stat
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, Source, Style
 from pi_batch.load.problems import Problems
@@ -120,8 +121,7 @@ def _syntax(error: Any) -> str:
     return printable(f"not YAML: {problem}{context}".replace("\n", " "))
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A list or mapping that is being read."""
 
     line: int

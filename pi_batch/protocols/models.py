@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct, field
 
 from pi_batch.messages import AssistantMessage, Message, ToolDeclaration, Usage
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One request: the history as it stands, through the history gate."""
 
     model: str
@@ -28,16 +28,14 @@ class ModelRequest:
     """Stable over a task: cache affinity."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Struct, frozen=True):
     """A piece of a reply while it streams."""
 
     kind: Literal["text", "thinking", "tool_call"]
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedSummary:
+class RecordedSummary(Struct, frozen=True):
     """A compaction that a recording holds."""
 
     text: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 FileKind = Literal["file", "directory", "link", "other"]
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """How a command in a sandbox ended."""
 
     exit_code: int | None
@@ -20,8 +20,7 @@ class Completed:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
+class FileStat(Struct, frozen=True):
     """What a path is, links followed."""
 
     kind: FileKind
@@ -31,8 +30,7 @@ class FileStat:
     mtime_ns: int
 
 
-@dataclass(frozen=True, slots=True)
-class DirEntry:
+class DirEntry(Struct, frozen=True):
     """One name in a directory; links not followed."""
 
     name: str
@@ -40,8 +38,7 @@ class DirEntry:
     link_target: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxPlace:
+class SandboxPlace(Struct, frozen=True):
     """What a sandbox is made around; all paths are absolute and real, and exist."""
 
     root: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ToolErrorKind
 from pi_batch.messages import ImageBlock, TextBlock
@@ -14,8 +15,7 @@ if TYPE_CHECKING:  # 124 ms of CPU; only needed to type the arguments
     from pydantic import BaseModel
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
+class ToolOutput(Struct, frozen=True):
     """What a tool gives back: `content` for the model, `details` for logs, `value` for scripts."""
 
     content: tuple[TextBlock | ImageBlock, ...]

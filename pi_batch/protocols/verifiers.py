@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from pi_batch.protocols.sandboxes import Sandbox
 from pi_batch.protocols.workspaces import Changes
 from pi_batch.results import VerificationResult
 
 
-@dataclass(frozen=True, slots=True)
-class TestEvidence:
+class TestEvidence(Struct, frozen=True):
     """What one runner left behind of the tests it ran: a report file, or its printed counts."""
 
     runner: str
@@ -41,8 +41,7 @@ class TestEvidence:
     __test__ = False
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """A check's result with what the engine needs beside it."""
 
     result: VerificationResult
@@ -54,8 +53,7 @@ class Judgement:
     """The run with the start's own tests that made a green check fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckContext:
+class CheckContext(Struct, frozen=True):
     """Where and with what one check is judged."""
 
     sandbox: Sandbox

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ProviderError
 from pi_batch.messages import AssistantMessage, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage
@@ -33,8 +34,7 @@ STOP_REASONS: dict[str, StopReason] = {
 }
 
 
-@dataclass(slots=True)
-class _Block:
+class _Block(Struct):
     """One content block as it grows."""
 
     kind: str

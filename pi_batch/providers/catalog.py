@@ -7,9 +7,10 @@ A service is data: its wire, its address, where its key is, its habits. `endpoin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from pi_batch.errors import UsageError
 from pi_batch.providers import compat
@@ -29,8 +30,7 @@ Api = Literal["openai", "openai-chat", "anthropic"]
 KeyState = Literal["set", "missing", "not needed"]
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """One model service."""
 
     name: str

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from pi_batch.messages import ToolCall
 from pi_batch.providers.pieces import Pieces
@@ -18,8 +19,7 @@ from pi_batch.providers.tool_ids import unique_ids
 from pi_batch.providers.wire_json import dumps, parse_arguments
 
 
-@dataclass(slots=True)
-class _Slot:
+class _Slot(Struct):
     """One call as it grows."""
 
     id: str

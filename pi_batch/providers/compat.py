@@ -6,9 +6,10 @@ Nothing asks for a service's name or address elsewhere: the encoders and decoder
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 OutputCapField = Literal["max_tokens", "max_completion_tokens", "by_model"]
 ReasoningBack = Literal["never", "calls", "details"]
@@ -16,8 +17,7 @@ ThinkingFormat = Literal["none", "by_model", "effort", "deepseek", "openrouter",
 ToolIds = Literal["any", "alnum9"]
 
 
-@dataclass(frozen=True, slots=True)
-class Compat:
+class Compat(Struct, frozen=True):
     """One service's habits; the defaults suit most servers of open models."""
 
     developer_role: bool = False

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch.providers.retry_after import retry_info_s
 
@@ -19,8 +20,7 @@ _TAG = re.compile(r"<(script|style)\b.*?</\1\s*>|<[^>]{0,2000}>", re.IGNORECASE 
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What a service says is wrong."""
 
     message: str

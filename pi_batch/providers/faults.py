@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from time import time
 from typing import Any
+
+from msgspec.structs import replace
 
 from pi_batch.consequences import ON_ERROR
 from pi_batch.errors import ErrorKind, ProviderError

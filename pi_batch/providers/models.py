@@ -10,9 +10,10 @@ https://developers.openai.com/api/docs/models, https://models.dev.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
+
+from msgspec import Struct
 
 Level = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 LEVELS: tuple[Level, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -36,8 +37,7 @@ BUDGET_TOKENS: dict[Level, int] = {
 """`budget_tokens` by level, for models that think by budget."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ModelFacts(Struct, frozen=True):
     """One family."""
 
     max_output_tokens: int

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import UsageError
 from pi_batch.messages import (
@@ -31,8 +33,7 @@ PATH_AFTER = r"(?=[/\s\"'`:;,)\]}>|&]|\.?(?:\s|$)|$)"
 """What stands around a whole path: /w/main is not a part of /w/main2, and -I/w/main names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """What a replay needs of a session."""
 
     path: Path

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec.structs import replace
 
 from pi_batch.errors import ReplayDiverged
 from pi_batch.messages import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
+
+from msgspec.structs import replace
 
 from pi_batch.errors import UsageError
 from pi_batch.providers.catalog import SERVICES, Api, Service, chat_service
@@ -74,7 +75,7 @@ def _is_str_map(value: object) -> bool:
 def _compat_problems(wanted: Mapping[str, Any]) -> list[str]:
     """What is wrong with quirks out of a config file, one line each; empty when `Compat(**wanted)` works."""
     hints = get_type_hints(Compat)
-    known = {record.name for record in fields(Compat)}
+    known = set(Compat.__struct_fields__)
     problems = [
         f"compat.{key}: unknown; known are {', '.join(sorted(known))}" for key in wanted.keys() - known
     ]

@@ -11,13 +11,13 @@ import os
 import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _BAD = re.compile(r"[^A-Za-z0-9_-]")
 
 
-@dataclass(frozen=True, slots=True)
-class IdShape:
+class IdShape(Struct, frozen=True):
     """What a wire takes as an id."""
 
     pattern: re.Pattern[str]

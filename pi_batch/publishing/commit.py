@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, Place
@@ -14,8 +15,7 @@ TASK_TRAILER = "Pi-Batch-Task"
 REF_PREFIX = "refs/heads/"
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(Struct, frozen=True):
     """Who a commit is by."""
 
     name: str

@@ -11,8 +11,10 @@ import re
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, Place
@@ -26,8 +28,7 @@ class NotPublished(Exception):
     """Why a patch is not published, one line: a conflict, or something that the policy forbids."""
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """What the patch makes of a commit."""
 
     base: str

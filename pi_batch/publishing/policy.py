@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from pi_batch.permissions import gitignore_regex
 from pi_batch.redact import Masker
@@ -49,8 +50,7 @@ _TOKENS: Final = {
 """Keys by the marks that their services give them. Source: each service's documentation of its formats."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much may be published without a question."""
 
     patch_bytes: int = 1024 * 1024
@@ -59,8 +59,7 @@ class Limits:
     """Globs that lift `FORBIDDEN`, and the run's protected paths, for the paths they match."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One path that would change, as git sees it."""
 
     path: str

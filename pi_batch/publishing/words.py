@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch.encoders import keep_head, markdown_code, markdown_fence, plain_line, utf8_bytes
 from pi_batch.errors import UsageError
@@ -18,8 +19,7 @@ ANSWER_MAX_BYTES = 20_000
 FILES_MAX = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """Title and body as jinja2 templates; None: the usual words.
 
     Names: title, body (the usual words), task_id, key, model, outcome, cost, run_id, summary, files (a list),

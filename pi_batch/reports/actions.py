@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.encoders import keep_head, plain_line, workflow_command, workflow_safe
 from pi_batch.reports.details import details
@@ -36,8 +37,7 @@ _PLACES = (
 """Where Python, and where most compilers, linters and test runners say that something is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """A line of a file of the repository."""
 
     path: str

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch.reports.kept import Kept
 from pi_batch.results import BatchResult, RunResult
@@ -36,7 +37,7 @@ class Json:
     def render(self, batch: BatchResult) -> str:
         """The whole document, valid JSON without NaN and valid UTF-8."""
         fields = ",\n".join(
-            f"  {_text(field.name)}: {self._field(batch, field.name)}" for field in dataclasses.fields(batch)
+            f"  {_text(name)}: {self._field(batch, name)}" for name in batch.__struct_fields__
         )
         return f"{{\n{fields}\n}}\n"
 
@@ -68,8 +69,8 @@ def json_value(value: Any, depth: int = 0) -> Any:
             return {json_value(str(key)): json_value(item, depth + 1) for key, item in value.items()}
         case list() | tuple() | set() | frozenset():
             return [json_value(item, depth + 1) for item in value]
-        case _ if dataclasses.is_dataclass(value):
-            names = (field.name for field in dataclasses.fields(value))
+        case Struct():
+            names = value.__struct_fields__
             return {name: json_value(getattr(value, name), depth + 1) for name in names}
         case _:
             return _UNWRITABLE.sub("\ufffd", str(value))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.redact import Masker
 from pi_batch.reports.kept import Kept
@@ -50,8 +52,8 @@ def _masked(value: Any, mask: Masker) -> Any:
             return {_masked(key, mask): _masked(item, mask) for key, item in value.items()}
         case tuple() | list():
             return type(value)(_masked(item, mask) for item in value)
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            names = [field.name for field in fields(value) if field.name not in CLOSED_FIELDS]
+        case Struct():
+            names = [name for name in value.__struct_fields__ if name not in CLOSED_FIELDS]
             return replace(value, **{name: _masked(getattr(value, name), mask) for name in names})
         case _:
             return value

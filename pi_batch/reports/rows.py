@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from pi_batch.result_words import outcome_word
 from pi_batch.results import BatchResult, PlannedResult, RunResult
@@ -14,8 +15,7 @@ ReadLog = Callable[[str], str]
 """The end of a log, given its path relative to run.json; empty where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """A planned result beside what came of it."""
 
     key: str

@@ -8,7 +8,9 @@ import itertools
 import os
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import SandboxError
 from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
@@ -17,8 +19,7 @@ MAX_LINKS = 40
 """In one path, as on Linux."""
 
 
-@dataclass(frozen=True, slots=True)
-class FakeFile:
+class FakeFile(Struct, frozen=True):
     """One path of the fake: a file with content, a link with a target, a directory, or something else."""
 
     content: bytes = b""
@@ -28,8 +29,7 @@ class FakeFile:
     mtime_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class FakeCall:
+class FakeCall(Struct, frozen=True):
     """What `exec` was asked for."""
 
     argv: tuple[str, ...]
@@ -38,8 +38,7 @@ class FakeCall:
     timeout_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class FakeRun:
+class FakeRun(Struct, frozen=True):
     """What a command does."""
 
     output: bytes = b""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pi_batch.kernel import cgroups
 from pi_batch.kernel.cgroups import Cgroup
@@ -25,8 +27,7 @@ def _memory_bytes() -> int:
     return int(MEMORY_SHARE * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Ceilings, kept by a control group where one can be made, and by each process's own limits."""
 
     memory_bytes: int = field(default_factory=_memory_bytes)

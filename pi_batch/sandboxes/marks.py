@@ -17,8 +17,9 @@ import functools
 import os
 import secrets
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.sandboxes.processes import has_proc
 
@@ -42,8 +43,7 @@ def _runner_id_of(_pid: int) -> int:
     return secrets.randbits(_RUNNER_MASK.bit_length())
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """Where a process comes from."""
 
     runner: int

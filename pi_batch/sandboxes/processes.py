@@ -6,12 +6,12 @@ import contextlib
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Process:
+
+class Process(Struct, frozen=True):
     """One process at one moment."""
 
     pid: int

@@ -13,8 +13,9 @@ import contextlib
 import ipaddress
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from pi_batch.hosts import AllowedHost, address_of
 
@@ -27,8 +28,7 @@ VARIABLES = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROX
 NO_PROXY = "localhost,127.0.0.1,::1"
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     host: str
     port: int
 

@@ -7,8 +7,10 @@ Source: "Context Building" in docs/session-format.md and docs/message-types.md o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -29,8 +31,7 @@ FROM_EXTENSIONS = frozenset({"custom", "hookMessage"})
 """Roles of extensions' messages that a model sees; the second is version 2's name of the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A message that a model sees, and the entry that it comes from."""
 
     entry_id: str

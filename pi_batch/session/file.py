@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pi_batch.errors import UsageError
 from pi_batch.jsonl import decode_line
@@ -27,8 +29,7 @@ BOM = b"\xef\xbb\xbf"
 OWN_KEYS = frozenset({"type", "id", "parentId", "timestamp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(Struct, frozen=True):
     """The first line."""
 
     id: str
@@ -42,8 +43,7 @@ class Header:
     """Everything else, as read: parentSession, …"""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One line below the header: a node of the session's tree."""
 
     id: str
@@ -55,8 +55,7 @@ class Entry:
     """Everything else, as read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFile:
+class SessionFile(Struct, frozen=True):
     """A session as it lies on disk."""
 
     path: str

@@ -7,7 +7,8 @@ summaries and the model work inside tool results, all counted once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.messages import Usage
 from pi_batch.session.file import Entry
@@ -17,11 +18,10 @@ from pi_batch.session.to_json import OURS
 SUMMARIES = frozenset({"compaction", "branch_summary"})
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """Tokens and money of one entry, or of several."""
 
-    usage: Usage = Usage()  # noqa: RUF009 -- frozen
+    usage: Usage = Usage()
     cost_usd: float = 0.0
     """Of what has a price."""
     unknown_costs: int = 0

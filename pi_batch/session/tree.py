@@ -6,8 +6,10 @@ Source: "Tree Structure" in docs/session-format.md of @earendil-works/pi-coding-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from types import MappingProxyType
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import UsageError
 from pi_batch.messages import AssistantMessage
@@ -16,8 +18,7 @@ from pi_batch.session.from_json import message_from_json
 from pi_batch.wording import quoted
 
 
-@dataclass(frozen=True, slots=True)
-class BranchSettings:
+class BranchSettings(Struct, frozen=True):
     """What a branch was last set to, as its entries say."""
 
     provider: str | None = None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.encoders import plain_line
 from pi_batch.events import (
@@ -38,8 +40,7 @@ from pi_batch.result_words import dollars
 from pi_batch.results import BudgetAmounts
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """What is known of one running task."""
 
     key: str

@@ -8,9 +8,10 @@ import os
 import random
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.jsonl import decode_line, encode_line

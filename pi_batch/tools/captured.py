@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.protocols import OutputFile
 from pi_batch.text import Truncated, readable, truncate_tail
@@ -13,8 +14,7 @@ HELD_BYTES = 1024 * 1024
 """What is kept in memory, and at most given to a script."""
 
 
-@dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(Struct, frozen=True):
     """The output of a command that has ended."""
 
     text: str

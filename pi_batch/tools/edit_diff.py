@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 CONTEXT_LINES = 3
 MAX_SPANS = 200
@@ -13,8 +14,7 @@ MAX_COMPARED_LINES = 600
 """Longer stretches are shown as one block taken out and one put in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """Bytes that take a span's place."""
 
     start: int
@@ -22,8 +22,7 @@ class Replacement:
     new: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """What changed, for a reader."""
 
     text: str
@@ -32,8 +31,7 @@ class Diff:
     is_complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Region:
+class _Region(Struct, frozen=True):
     """Whole lines around one or more replacements."""
 
     start: int

@@ -13,7 +13,8 @@ import codecs
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MAX_PLACES = 1000
 """Counted no further when all that matters is that there is more than one."""
@@ -29,8 +30,7 @@ _WIDE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Coding:
+class Coding(Struct, frozen=True):
     """How a file's characters are bytes."""
 
     codec: str
@@ -44,8 +44,7 @@ class Coding:
         return raw.decode(self.codec, "surrogateescape" if self.unit == 1 else "surrogatepass")
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """Where an old text stands."""
 
     spans: tuple[tuple[int, int], ...]

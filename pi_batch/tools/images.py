@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ImageFacts:
+class ImageFacts(Struct, frozen=True):
     """What the header says."""
 
     mime_type: str

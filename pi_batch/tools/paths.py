@@ -6,8 +6,9 @@ import difflib
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from posixpath import basename, dirname, relpath
+
+from msgspec import Struct
 
 from pi_batch.errors import ToolError
 from pi_batch.protocols import FileStat, ToolContext
@@ -22,8 +23,7 @@ _FOLDED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RegularFile:
+class RegularFile(Struct, frozen=True):
     """A regular file that is there."""
 
     path: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import codecs
 import shlex
-from dataclasses import replace
 
+from msgspec.structs import replace
 from pydantic import AliasChoices, Field
 
 from pi_batch.errors import ToolError

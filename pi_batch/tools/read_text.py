@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 MAX_LINES = 2000
 MAX_BYTES = 50 * 1024
@@ -26,8 +27,7 @@ StoppedBy = Literal["end", "limit", "lines", "bytes", "line"]
 """end: nothing is left; limit: the caller's; lines, bytes: ours; line: within a line that is too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Some lines of a file."""
 
     text: str
@@ -44,8 +44,7 @@ class Window:
     """Position of the first byte behind the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """Bytes chosen for a window."""
 
     raw: bytes
@@ -150,8 +149,7 @@ def _shorter(raw: bytes) -> _Cut:
     return _Cut(region[:used], text.replace("\0", "\ufffd"), "bytes" if whole_lines else "line")
 
 
-@dataclass(frozen=True, slots=True)
-class _After:
+class _After(Struct, frozen=True):
     """What follows a window."""
 
     newlines: int

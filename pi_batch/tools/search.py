@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from pi_batch.errors import SandboxError, ToolError
 from pi_batch.protocols import ToolContext
@@ -31,8 +32,7 @@ _START = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a search came to."""
 
     records: tuple[Mapping[str, Any], ...]

@@ -6,7 +6,8 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.errors import ToolError
 from pi_batch.protocols import Completed, ToolContext
@@ -22,8 +23,7 @@ PROBE_S = 5.0
 OnOutput = Callable[[bytes], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ShellRun:
+class ShellRun(Struct, frozen=True):
     """One command that has ended."""
 
     completed: Completed

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 MAX_STATE_BYTES = 4 * 1024 * 1024
 """What is larger is not kept: every call would write it and read it back."""
@@ -82,8 +83,7 @@ trap() {
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ShellState:
+class ShellState(Struct, frozen=True):
     """What the last completed call left."""
 
     cwd: str
@@ -94,8 +94,7 @@ class ShellState:
     """The variables in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Struct, frozen=True):
     """What a call's shell wrote down."""
 
     is_ready: bool

@@ -11,7 +11,8 @@ import asyncio
 import secrets
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.errors import VerificationError
 from pi_batch.harness import is_lifted
@@ -48,8 +49,7 @@ _ONLY_ASKS = frozenset(
 """Options with which a runner runs no test, and says so."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
+class _Run(Struct, frozen=True):
     """A command that ran."""
 
     completed: Completed
@@ -163,8 +163,7 @@ def _missing_program(command: str, output: Output) -> str | None:
 # --- judging --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Verdict:
+class _Verdict(Struct, frozen=True):
     """What is wrong; an empty message: nothing."""
 
     message: str = ""

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.protocols import TestEvidence
 
@@ -22,8 +23,7 @@ _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(Struct, frozen=True):
     """How one runner's counts are found and read."""
 
     name: str

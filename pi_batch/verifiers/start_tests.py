@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.harness import is_lifted
 from pi_batch.protocols import Changes, Judgement, TestEvidence
@@ -22,8 +23,7 @@ MAX_FILES = 3
 """Named in one message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(Struct, frozen=True):
     """The start's test files that were changed."""
 
     files: tuple[str, ...]
@@ -114,8 +114,7 @@ def _is_known(command: str, now: Mapping[str, TestEvidence], start: Mapping[str,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """One runner's tests at the start, with the work, and with the work and the start's tests."""
 
     before: TestEvidence

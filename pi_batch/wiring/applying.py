@@ -6,9 +6,10 @@ import asyncio
 import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct, field
 
 from pi_batch.encoders import plain_line, workflow_safe
 from pi_batch.errors import PiBatchError, UsageError
@@ -40,8 +41,7 @@ As = Literal["tree", "commit", "branch", "pull-request"]
 DEFAULT_AUTHOR = Author("pi-batch", "pi-batch@localhost")
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyOptions:
+class ApplyOptions(Struct, frozen=True):
     """The flags of `apply`."""
 
     as_: As = "tree"

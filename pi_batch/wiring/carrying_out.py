@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.errors import UsageError
@@ -54,8 +55,7 @@ from pi_batch.wiring.tasks import TaskMaker
 SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One call of the program that carries a plan out."""
 
     plan: Plan

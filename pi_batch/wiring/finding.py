@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+
+class Finding(Struct, frozen=True):
     """What was found."""
 
     state: Literal["ok", "note", "missing"]

@@ -14,9 +14,11 @@ import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec import Struct, field, structs
+from msgspec.structs import replace
 
 from pi_batch import __version__
 from pi_batch.encoders import plain_line, workflow_safe
@@ -46,8 +48,7 @@ class NotJudged(PiBatchError):
     """The task ended in an error: nothing is known of what is staged."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookOptions:
+class HookOptions(Struct, frozen=True):
     """The flags of `hook`."""
 
     spec: str = "review-staged"
@@ -60,8 +61,7 @@ class HookOptions:
     is_cached: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """What a check came to."""
 
     is_ok: bool
@@ -206,7 +206,7 @@ def _keep(file: Path, judged: Judged) -> None:
     content = {
         "is_ok": judged.is_ok,
         "summary": judged.summary,
-        "findings": [asdict(finding) for finding in judged.findings],
+        "findings": [structs.asdict(finding) for finding in judged.findings],
     }
     with suppress(OSError, LogWriteError):
         file.parent.mkdir(parents=True, exist_ok=True)

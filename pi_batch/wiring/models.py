@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch import providers
 from pi_batch.engine.limiter import Limiter
@@ -21,8 +23,7 @@ from pi_batch.wiring.windows import context_window
 THINKING_LEVELS = ("off", "none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName:
+class ModelName(Struct, frozen=True):
     """`provider/model[:level]` taken apart."""
 
     provider: str
@@ -47,16 +48,14 @@ class ModelName:
         return cls(provider, model)
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
+class OpenedModel(Struct, frozen=True):
     """A model ready to answer."""
 
     port: ModelPort
     bind_workspace: Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
+class _Service(Struct, frozen=True):
     """One endpoint, shared by every task that uses it."""
 
     service: Any

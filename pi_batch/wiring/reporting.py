@@ -6,9 +6,10 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.event_log import read_log

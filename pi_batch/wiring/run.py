@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from pi_batch.encoders import workflow_safe
 from pi_batch.errors import PiBatchError, UsageError

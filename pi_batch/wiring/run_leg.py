@@ -9,8 +9,9 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.engine.legs import Mode, Work, choose, everything, read_earlier
 from pi_batch.engine.restoring import read_conversation
@@ -32,8 +33,7 @@ UNFINISHED = (".run.json.*", ".junit.xml.*", ".plan.json.*", "tasks/*/.*")
 """Temporary files of a process that was killed while it wrote."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leg:
+class Leg(Struct, frozen=True):
     """What a leg works on."""
 
     run_dir: Path

@@ -8,8 +8,9 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.errors import LogWriteError, UsageError
 from pi_batch.sandboxes.marks import runner_id
@@ -17,8 +18,7 @@ from pi_batch.sandboxes.marks import runner_id
 LOCK = ".lock"
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(Struct, frozen=True):
     """The process that holds a run directory, or held it last."""
 
     pid: int = 0

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch import sandboxes
 from pi_batch.errors import SandboxError
@@ -22,8 +23,7 @@ LADDER = ("bwrap", "landlock")
 Network = bool | tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """What was found for one wish."""
 
     name: str
@@ -32,8 +32,7 @@ class Choice:
     """Why nothing stronger, or nothing at all, is to be had."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskDirs:
+class TaskDirs(Struct, frozen=True):
     """A task's directories beside its workspace."""
 
     state: Path
@@ -42,8 +41,7 @@ class TaskDirs:
     """Files that the model is told of; exists."""
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxChooser:
+class SandboxChooser(Struct, frozen=True):
     """Tries sandboxes out, each once, and makes those that tasks get."""
 
     search_path: str

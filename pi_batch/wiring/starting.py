@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from pi_batch import __file__ as package_file
 from pi_batch.errors import LogWriteError, UsageError
@@ -19,8 +20,7 @@ DEFAULT_ACTION: Final = "pi-batch/pi-batch"
 _ACTION = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}")
 
 
-@dataclass(frozen=True, slots=True)
-class Starter:
+class Starter(Struct, frozen=True):
     """What one kind writes, and what a person does then."""
 
     help: str

@@ -8,16 +8,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pi_batch.dataclass_json import from_json, to_json
+from msgspec import Struct
+from msgspec.structs import replace
+
 from pi_batch.errors import UsageError
 from pi_batch.files import write_atomic
 from pi_batch.jsonl import decode_line
 from pi_batch.redact import Masker
 from pi_batch.spec import Plan, PlannedTask
+from pi_batch.struct_json import from_json, to_json
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.scripting import has_scripts
 from pi_batch.wiring.tools import Unavailable, tools_of
@@ -36,8 +39,7 @@ MAX_SHOWN = 10
 MAX_VALUE_CHARS = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The command line that a plan was made from."""
 
     command: Literal["run", "exec"]
@@ -45,8 +47,7 @@ class Origin:
     """SPEC words, or the prompt."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTask:
+class StoredTask(Struct, frozen=True):
     """One planned task, as it was loaded."""
 
     key: str
@@ -57,8 +58,7 @@ class StoredTask:
     """Tool -> SHA-256 of what the model is told of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPlan:
+class StoredPlan(Struct, frozen=True):
     """Everything that is kept of a plan."""
 
     run_id: str
@@ -83,8 +83,7 @@ class StoredPlan:
         return replace(options, **{**given, **lists})
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One thing that is not as it was."""
 
     key: str
@@ -115,7 +114,7 @@ class Storing:
 
     def of(self, plan: Plan, state_dir: Path) -> StoredPlan:
         """The plan as it is kept."""
-        options = {name: value for name, value in asdict(self.options).items() if name in PLAN_OPTIONS}
+        options = {name: getattr(self.options, name) for name in PLAN_OPTIONS}
         plain = {"options": to_json(options), "words": list(self.origin.words)}
         masked = self.mask.mask_json(plain)
         digests: dict[tuple[str, ...], Mapping[str, str]] = {}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from pi_batch import verifiers, workspaces
 from pi_batch.codemode.store import ScriptStore, stored_in
@@ -31,8 +32,7 @@ from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
 
 
-@dataclass(frozen=True, slots=True)
-class TaskMaker:
+class TaskMaker(Struct, frozen=True):
     """Makes tasks of one run."""
 
     around: Surroundings
@@ -126,8 +126,7 @@ class TaskMaker:
         return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionRules:
+class PermissionRules(Struct, frozen=True):
     """A task's permissions, for real paths in its workspace."""
 
     permissions: PermissionsSpec

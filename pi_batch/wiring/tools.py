@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch import tools
 from pi_batch.codemode.runner import OnCall, OnImage, OnOutput, ScriptRunner
@@ -18,8 +19,7 @@ from pi_batch.spec import PathRules, TaskSpec
 from pi_batch.tools.declare import declaration
 
 
-@dataclass(frozen=True, slots=True)
-class TaskTools:
+class TaskTools(Struct, frozen=True):
     """A task's tools, as they are run and as they are declared."""
 
     by_name: Mapping[str, Tool]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, Place
@@ -20,8 +21,7 @@ from pi_batch.workspaces.layout import common_directory, repository_of
 _FALSE = frozenset({"false", "no", "off", "0", ""})
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A commit as far as a start needs it."""
 
     oid: str
@@ -30,8 +30,7 @@ class Commit:
     """Of its committer, since the epoch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(Struct, frozen=True):
     """A work tree and its repository."""
 
     top: Path

@@ -13,9 +13,10 @@ there. Patches are relative to the repository's top, reported paths to the works
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
+
+from msgspec import structs
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Place
@@ -56,7 +57,7 @@ async def prepare(request: Request) -> Prepared:
     checkout = await read_checkout(request.git, top)
     shadow = await make_shadow(request.git, request.shadow_dir, checkout)
     if request.include_uncommitted:
-        rules = dataclasses.replace(request.rules, directories=run_directories(request.state_dir, top))
+        rules = structs.replace(request.rules, directories=run_directories(request.state_dir, top))
         taken = await take_files(shadow, checkout, rules)
     else:
         taken = await take_head(shadow, checkout)

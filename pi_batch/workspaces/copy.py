@@ -12,9 +12,10 @@ never in a patch unless the repository tracks them: what an agent installs by ha
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from pathlib import Path
+
+from msgspec import structs
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Place
@@ -63,7 +64,7 @@ async def prepare(request: Request) -> Prepared:
     recorded, left_out = await _record(shadow, root, checkout, copied)
     if checkout is not None:
         await _give_repository(shadow, checkout, root)
-    start = dataclasses.replace(
+    start = structs.replace(
         _start(request, root, shadow.object_format, checkout, recorded),
         empty_directories=tuple(os.fsdecode(path) for path in copied.empty_directories),
         ignored=tuple(os.fsdecode(path) for path in left_out),

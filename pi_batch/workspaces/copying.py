@@ -6,16 +6,16 @@ import contextlib
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.workspaces.boundary import Checkpoint
 from pi_batch.workspaces.links import portable_target
 from pi_batch.workspaces.objects import copy_file
 
 
-@dataclass(frozen=True, slots=True)
-class Copied:
+class Copied(Struct, frozen=True):
     """What was copied and what was not; paths are relative, as bytes."""
 
     files: list[bytes] = field(default_factory=list)
@@ -32,8 +32,7 @@ class Copied:
     """Virtual environments: their scripts name the place that they were made in."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeCopy:
+class TreeCopy(Struct, frozen=True):
     """One copy to be made."""
 
     source: Path

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.boundary import Checkpoint
@@ -40,8 +41,7 @@ _AGENT_CONFIG = """\
 """What an agent's own commit needs when nobody is there, above what the user's own config says."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heads:
+class Heads(Struct, frozen=True):
     """What a repository points at."""
 
     head: str

@@ -10,8 +10,9 @@ Names are bytes, relative to the top, NUL-separated on the way: any byte but `/`
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, Place
@@ -20,8 +21,7 @@ from pi_batch.workspaces.names import BY_PRODUCTS, is_by_product, without_enviro
 from pi_batch.workspaces.reading import SUBMODULE, Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """The files that belong to a start."""
 
     names: list[bytes] = field(default_factory=list)
@@ -34,8 +34,7 @@ class Listing:
     """Files of a sparse checkout that are not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRules:
+class IgnoreRules(Struct, frozen=True):
     """What is never a new file, beside the ignore files that git finds by itself."""
 
     directories: tuple[bytes, ...] = ()
@@ -94,8 +93,7 @@ async def _list_submodule(git: Git, top: Path, path: bytes, rules: IgnoreRules, 
     listing.left_out.extend(prefix + name for name in inner.left_out)
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
+class Others(Struct, frozen=True):
     """Files that are in no commit of ours."""
 
     names: tuple[bytes, ...]

@@ -8,10 +8,11 @@ an agent changes the ignore rules: an ignored file may hold a secret.
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Iterable
 from pathlib import Path
+
+from msgspec import structs
 
 from pi_batch.git import GitTimeout, Place
 from pi_batch.workspaces.boundary import in_thread
@@ -49,7 +50,7 @@ async def prepare(request: Request) -> Prepared:
     """Record the start. Raises: WorkspaceError."""
     top = find_top(request.source)
     root = request.source if top is None else top
-    rules = dataclasses.replace(request.rules, directories=run_directories(request.state_dir, root))
+    rules = structs.replace(request.rules, directories=run_directories(request.state_dir, root))
     checkout = None if top is None else await read_checkout(request.git, top)
     shadow = await make_shadow(request.git, request.shadow_dir, checkout)
     taken = (
@@ -63,7 +64,7 @@ async def prepare(request: Request) -> Prepared:
     place = Place(shadow.git_dir, root, shadow.start_index)
     left_out = (*taken.left_out, *await list_ignored(request.git, place, rules))
     start = _start(request, root, shadow.object_format, checkout, recorded)
-    start = dataclasses.replace(
+    start = structs.replace(
         start,
         excluded=tuple(os.fsdecode(path) for path in rules.directories),
         ignored=tuple(os.fsdecode(path) for path in left_out),

@@ -15,9 +15,10 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.boundary import Checkpoint
@@ -37,8 +38,7 @@ Put = Callable[[Path, Path], None]
 """Puts the file of the first path at the second."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectStore:
+class ObjectStore(Struct, frozen=True):
     """The objects directory of a repository of ours."""
 
     path: Path

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.links import inner_links
@@ -22,14 +23,12 @@ if TYPE_CHECKING:
 _MAX_SPELLINGS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(Struct, frozen=True):
     spec: GitIgnoreSpec
     lifts: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """Compiled patterns for one workspace."""
 
     rules: tuple[_Rule, ...]
@@ -117,8 +116,7 @@ def _rule(pattern: str) -> _Rule:
         raise WorkspaceError(f"protect: {pattern!r}: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """A tree with its protected paths as at the start."""
 
     entries: Entries

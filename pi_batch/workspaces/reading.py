@@ -11,8 +11,9 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.workspaces.boundary import Checkpoint
 from pi_batch.workspaces.objects import ChangedWhileRead, ObjectStore, chunks_of
@@ -37,8 +38,7 @@ _EMPTY_BLOBS = frozenset(
 """An index names these for files that are only intended to be added; they may be in no store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What a tree says of one path."""
 
     mode: str
@@ -50,8 +50,7 @@ Entries = Mapping[bytes, Entry]
 """A whole tree, flat: paths from its root, with slashes, as bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What was found."""
 
     entries: dict[bytes, Entry] = field(default_factory=dict)
@@ -63,8 +62,7 @@ class Reading:
     """Ids of the objects that were stored: equal files are one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """How files are read."""
 
     store: ObjectStore

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct, structs
 
 from pi_batch.errors import LogWriteError, WorkspaceError
 from pi_batch.files import write_atomic
@@ -15,8 +15,7 @@ _FILE = "workspace.json"
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """The start of one workspace. Strings may hold surrogates: paths are any bytes."""
 
     isolation: str
@@ -58,7 +57,7 @@ def save_start(state_dir: Path, start: Start) -> None:
 
     Raises: WorkspaceError.
     """
-    record = {"version": _VERSION, **dataclasses.asdict(start)}
+    record = {"version": _VERSION, **structs.asdict(start)}
     try:
         write_atomic(state_dir / _FILE, json.dumps(record).encode("ascii"))
     except LogWriteError as error:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, GitTimeout, Place
@@ -39,16 +40,14 @@ _PATCH = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Two trees compared."""
 
     patch: bytes
     files: tuple[ChangedFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredTree:
+class StoredTree(Struct, frozen=True):
     """A tree that is in the store."""
 
     entries: Entries
@@ -56,8 +55,7 @@ class StoredTree:
     """Ids of the trees inside it, its own maybe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shadow:
+class Shadow(Struct, frozen=True):
     """A shadow repository that is there."""
 
     git: Git

@@ -9,8 +9,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.errors import UsageError
 from pi_batch.git import Git, Place
@@ -18,8 +20,7 @@ from pi_batch.workspaces.checkout import find_top
 from pi_batch.workspaces.layout import repository_of
 
 
-@dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Struct, frozen=True):
     """Two trees of a repository: what is there, and what is to be."""
 
     git: Git

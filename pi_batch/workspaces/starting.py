@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git
@@ -22,8 +23,7 @@ from pi_batch.workspaces.shadow import Shadow, StoredTree
 _MESSAGE = "pi-batch: the files as the task found them"
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The files of a start."""
 
     entries: Entries
@@ -32,8 +32,7 @@ class Taken:
     """Paths that are there and not in the start (directories with a slash)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A start in the shadow."""
 
     commit: str

@@ -6,9 +6,10 @@ import os
 import posixpath
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from pi_batch.git import Place
 from pi_batch.protocols import Changes
@@ -37,8 +38,7 @@ LIST_TIMEOUT_S = 120.0
 _MAX_LINKS = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The agent's directory at one moment."""
 
     entries: Entries
@@ -48,8 +48,7 @@ class Snapshot:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StartFiles:
+class StartFiles(Struct, frozen=True):
     """The start's tree, and what is asked of it again and again."""
 
     entries: Entries

@@ -9,7 +9,8 @@ Source: git's own fsck; an entry is "<mode> <name>\0<id>", sorted as if a direct
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces.names import display
@@ -19,16 +20,14 @@ from pi_batch.workspaces.reading import Entries
 _DIRECTORY_MODE = b"40000"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Line:
+class _Line(Struct, frozen=True, order=True):
     sort_name: bytes
     name: bytes
     mode: bytes
     oid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trees:
+class Trees(Struct, frozen=True):
     """The tree objects of one flat tree."""
 
     top: str

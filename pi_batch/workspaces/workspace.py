@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.git import Git, find_git
@@ -26,8 +27,7 @@ _SHADOW = "shadow.git"
 _TREE = "w"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """What a `prepare` function works from; all paths are absolute, and all but one real."""
 
     git: Git
@@ -48,8 +48,7 @@ class Request:
         return self.state_dir / _TREE / (name or "workspace")
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """What a `prepare` function made."""
 
     path: Path

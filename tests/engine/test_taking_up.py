@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.budget import Ledger
 from pi_batch.engine.legs import TaskLeft, read_earlier

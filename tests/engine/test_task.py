@@ -6,11 +6,11 @@ import asyncio
 import json
 from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.engine.task_parts import TaskParts
 from pi_batch.errors import ProviderError, WorkspaceError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.engine.task_files import write_answer, write_patch
 from pi_batch.engine.task_parts import TaskParts

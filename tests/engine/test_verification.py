@@ -405,7 +405,7 @@ async def test_warnings_of_the_workspace_are_said_once(tmp_path: Path) -> None:
         plain = at.workspace.changes
 
         async def changes(protect: Any) -> Any:
-            from dataclasses import replace
+            from msgspec.structs import replace
 
             return replace(await plain(protect), warnings=("left out: core.1234",))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.errors import SpecError
 from pi_batch.load.options import PlanOptions

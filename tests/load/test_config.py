@@ -186,7 +186,7 @@ def test_variables_say_the_same(tmp_path: Path) -> None:
 
 
 def test_every_setting_has_a_field() -> None:
-    assert set(SETTINGS) | {"file"} == set(Config.__dataclass_fields__)
+    assert set(SETTINGS) | {"file"} == set(Config.__struct_fields__)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pi_batch.messages import (
     AssistantMessage,
@@ -30,7 +31,7 @@ def reply(*blocks: TextBlock | ThinkingBlock | ToolCall | str, **fields: str) ->
     content = tuple(TextBlock(block) if isinstance(block, str) else block for block in blocks)
     has_calls = any(isinstance(block, ToolCall) for block in content)
     message = AssistantMessage(content, "tool_use" if has_calls else "stop")
-    return replace(message, **fields)  # type: ignore[arg-type]
+    return replace(message, **fields)
 
 
 def result(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pi_batch.messages import AssistantMessage, Message, ToolCall, ToolDeclaration, user_text
 from pi_batch.providers import compat

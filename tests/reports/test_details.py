@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from pi_batch.encoders import utf8_bytes
 from pi_batch.reports.details import LIST_MAX_ITEMS, details
@@ -17,7 +17,7 @@ def row(name: str, **fields: object) -> Row:
     [found] = [row for row in rows(one_of_everything()) if row.name == name]
     if found.result is None:
         return found
-    return replace(found, result=replace(found.result, **fields))  # type: ignore[arg-type]
+    return replace(found, result=replace(found.result, **fields))
 
 
 def test_each_failing_check_shows_the_end_of_its_log() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import junitparser
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from pi_batch.events import Record
 from pi_batch.fold import fold

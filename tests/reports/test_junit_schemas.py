@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 import xmlschema
+from msgspec.structs import replace
 
 from pi_batch.fold import fold
 from pi_batch.reports.junit import JUnit

@@ -7,10 +7,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.errors import LogWriteError
 from pi_batch.fold import fold

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from pi_batch.protocols import Changes, CheckContext, Judgement, Sandbox, TestEvidence
 from pi_batch.results import ChangedFile, FileStatus, VerificationResult

@@ -7,10 +7,10 @@ import os
 import resource
 import shlex
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.errors import VerificationError
 from pi_batch.protocols import CheckContext, Judgement

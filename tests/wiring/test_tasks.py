@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.engine.legs import Work, read_earlier
 from pi_batch.engine.retry import RetryPolicy

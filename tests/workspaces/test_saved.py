@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from pi_batch.errors import WorkspaceError
 from pi_batch.workspaces import TABLE, open_workspace
@@ -43,7 +43,7 @@ def test_there_is_none_before_one_was_saved_and_after_it_was_forgotten(tmp_path:
 
 def test_the_prefix_is_the_way_from_root_to_path() -> None:
     assert START.prefix == b"sub/"
-    assert dataclasses.replace(START, path=START.root).prefix == b""
+    assert replace(START, path=START.root).prefix == b""
 
 
 @pytest.mark.parametrize(("isolation", "source"), [("copy", "/home/u/proj/sub"), ("clone", "/elsewhere")])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.encoders import plain_line
 from pi_batch.messages import AssistantMessage, Usage
@@ -23,8 +25,7 @@ from pi_batch.session import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """Entries that hang on one another, from where they leave a chain made before."""
 
     entries: tuple[Entry, ...]

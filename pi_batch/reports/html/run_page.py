@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pi_batch.encoders import keep_tail, plain, plain_line
 from pi_batch.reports.html.branches import percent
@@ -21,8 +22,7 @@ LOG_MAX_BYTES = 16 * 1024
 LIST_MAX_ITEMS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskRow(Struct, frozen=True):
     """A task as a line of the table, and what stands behind it."""
 
     number: int
@@ -43,8 +43,7 @@ class TaskRow:
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RunPage:
+class RunPage(Struct, frozen=True):
     """What the template of a run lays out."""
 
     title: str

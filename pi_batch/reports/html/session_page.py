@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from pi_batch.encoders import plain_line
 from pi_batch.messages import AssistantMessage
@@ -18,8 +18,7 @@ TITLE_CHARS = 120
 MARKS: dict[str, Mark] = {"passed": "good", "failed": "bad", "error": "bad", "unverified": "warn"}
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """A check of the verdict."""
 
     name: str
@@ -29,8 +28,7 @@ class Check:
     """The end of its output, where it did not pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionPage:
+class SessionPage(Struct, frozen=True):
     """What the template of a session lays out."""
 
     title: str
@@ -48,8 +46,7 @@ class SessionPage:
         return tuple(item for item in self.sections[0].items if item.outline)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What the run says of the task that the session belongs to."""
 
     result: RunResult

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 MAX_TEXT_CHARS = 100_000
 """Of one block of text; the session file has the rest."""
@@ -12,40 +13,35 @@ Mark = Literal["plain", "good", "bad", "warn"]
 PreStyle = Literal["code", "terminal"]
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """A word that says how something went; the colour only repeats it."""
 
     text: str
     mark: Mark = "plain"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A run of text within a paragraph."""
 
     text: str
     style: Literal["", "code", "strong"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """Lines of prose, a heading, or a block of code."""
 
     style: Literal["text", "heading", "code"]
     spans: tuple[Span, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Struct, frozen=True):
     """What somebody said."""
 
     paragraphs: tuple[Paragraph, ...]
     kind: Literal["prose"] = "prose"
 
 
-@dataclass(frozen=True, slots=True)
-class Pre:
+class Pre(Struct, frozen=True):
     """Text as it is."""
 
     text: str
@@ -55,24 +51,21 @@ class Pre:
     kind: Literal["pre"] = "pre"
 
 
-@dataclass(frozen=True, slots=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """A line of a diff with its sign."""
 
     text: str
     style: Literal["", "add", "del", "at"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """What was changed."""
 
     lines: tuple[DiffLine, ...]
     kind: Literal["diff"] = "diff"
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """An image, or why it is not shown."""
 
     source: str
@@ -81,24 +74,21 @@ class Image:
     kind: Literal["image"] = "image"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A name and its value."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Names and values in two columns."""
 
     rows: tuple[Fact, ...]
     kind: Literal["facts"] = "facts"
 
 
-@dataclass(frozen=True, slots=True)
-class InnerCall:
+class InnerCall(Struct, frozen=True):
     """A call that a script made."""
 
     name: str
@@ -111,8 +101,7 @@ class InnerCall:
     """How long its bar is, 0 to 100; 0: unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class InnerCalls:
+class InnerCalls(Struct, frozen=True):
     """The calls of a script in order."""
 
     rows: tuple[InnerCall, ...]
@@ -120,8 +109,7 @@ class InnerCalls:
     kind: Literal["inner"] = "inner"
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Struct, frozen=True):
     """Parts behind a line that opens them."""
 
     title: str
@@ -140,8 +128,7 @@ class Fold:
 Part = Prose | Pre | Diff | Image | Facts | InnerCalls | Fold
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """An entry of the session, its calls' results folded into it."""
 
     id: str
@@ -168,8 +155,7 @@ class Item:
         return any(badge.mark in ("bad", "warn") for badge in badges)
 
 
-@dataclass(frozen=True, slots=True)
-class TurnCost:
+class TurnCost(Struct, frozen=True):
     """A row of the table of costs."""
 
     id: str
@@ -184,8 +170,7 @@ class TurnCost:
     total: str
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A branch: the active one, or another from where it leaves."""
 
     items: tuple[Item, ...]

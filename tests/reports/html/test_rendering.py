@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 from jinja2 import UndefinedError
+from msgspec.structs import replace
 
 from pi_batch.reports.html.rendering import HERE, render
 from pi_batch.reports.html.session_page import SessionPage

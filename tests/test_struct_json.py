@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_batch.dataclass_json import from_json, to_json
 from pi_batch.results import BatchResult, RunError, RunResult, VerificationResult
+from pi_batch.struct_json import from_json, to_json
 from tests.strategies import instances
 
 

@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JSON by their field names, and back by their type hints; messages in pi's JSON.
+"""Frozen structs as JSON by their field names, and back by their type hints; messages in pi's JSON.
 
 Reading is strict on what is known (a field of another type is an error that names its path) and lenient on
 what is not (unknown fields are ignored, absent ones take their default).
@@ -7,10 +7,11 @@ what is not (unknown fields are ignored, absent ones take their default).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 from pi_batch.messages import Message
 from pi_batch.session import message_from_json, message_to_json
@@ -19,14 +20,14 @@ Decoder = Callable[[Any, str], Any]
 """(JSON, its path for messages) -> value. Raises: ValueError."""
 
 
-@cache
-def field_names(kind: Any) -> tuple[str, ...]:
-    """The fields of a dataclass, in order."""
-    return tuple(field.name for field in fields(kind))
+def defaults(kind: type[Struct]) -> Mapping[str, Any]:
+    """The fields that may be left out, in order, each with its default (or what msgspec makes one by)."""
+    values = kind.__struct_defaults__
+    return dict(zip(kind.__struct_fields__[len(kind.__struct_fields__) - len(values) :], values, strict=True))
 
 
 def to_json(value: Any) -> Any:
-    """A value in JSON's types; what is no dataclass, mapping or sequence is given back as it is."""
+    """A value in JSON's types; what is no struct, mapping or sequence is given back as it is."""
     match value:
         case None | str() | int() | float():
             return value
@@ -36,14 +37,14 @@ def to_json(value: Any) -> Any:
             return [to_json(item) for item in value]
         case _ if isinstance(value, Message):
             return message_to_json(value)
-        case _ if is_dataclass(value):
-            return {name: to_json(getattr(value, name)) for name in field_names(value.__class__)}
+        case Struct():
+            return {name: to_json(getattr(value, name)) for name in value.__struct_fields__}
         case _:
             return value
 
 
 def from_json(kind: Any, value: Any, where: str) -> Any:
-    """An instance of a dataclass. Raises: ValueError naming the path below `where`."""
+    """An instance of a struct. Raises: ValueError naming the path below `where`."""
     if not isinstance(value, Mapping):
         raise _wrong(where, value, "an object")
     missing = sorted(_required(kind) - value.keys())
@@ -58,14 +59,12 @@ def from_json(kind: Any, value: Any, where: str) -> Any:
 @cache
 def _decoders(kind: Any) -> Mapping[str, Decoder]:
     hints = get_type_hints(kind)
-    return {name: _decoder(hints[name]) for name in field_names(kind)}
+    return {name: _decoder(hints[name]) for name in kind.__struct_fields__}
 
 
 @cache
-def _required(kind: Any) -> frozenset[str]:
-    return frozenset(
-        field.name for field in fields(kind) if field.default is MISSING and field.default_factory is MISSING
-    )
+def _required(kind: type[Struct]) -> frozenset[str]:
+    return frozenset(kind.__struct_fields__) - defaults(kind).keys()
 
 
 def _decoder(hint: Any) -> Decoder:
@@ -80,7 +79,7 @@ def _decoder(hint: Any) -> Decoder:
         return _sequence(_decoder(arguments[0]))
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(_decoder(arguments[1]))
-    if is_dataclass(hint):
+    if issubclass(hint, Struct):
         return lambda value, where: from_json(hint, value, where)
     return _scalar(hint)
 
