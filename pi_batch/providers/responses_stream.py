@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from pi_batch.errors import ProviderError
 from pi_batch.messages import AssistantMessage, StopReason, TextBlock, ThinkingBlock, ToolCall, Usage
@@ -32,8 +33,7 @@ INCOMPLETE: dict[str, StopReason] = {"max_output_tokens": "length", "content_fil
 _KINDS = ("message", "reasoning", "function_call")
 
 
-@dataclass(slots=True)
-class _Item:
+class _Item(Struct):
     """One output item as it grows."""
 
     kind: str

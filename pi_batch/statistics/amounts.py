@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import floor, fsum, isfinite
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+
+class Spread(Struct, frozen=True):
     """An amount over trials; None where it is not known."""
 
     known: int

@@ -11,9 +11,11 @@ The first that applies. Several comparisons: p values after Holm, and the first 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.statistics.amounts import Spread, spread
 from pi_batch.statistics.power import ALPHA, paired_deviation, smallest_difference
@@ -32,8 +34,7 @@ TINY = 1e-12
 """Of a rate: what rounding may do to a bound."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
+class Flip(Struct, frozen=True):
     """A task that came out otherwise."""
 
     task: str
@@ -43,16 +44,14 @@ class Flip:
     """True where B passed more of its trials."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unpaired:
+class Unpaired(Struct, frozen=True):
     """A task that cannot be compared."""
 
     task: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(Struct, frozen=True):
     """What the trials of the paired tasks took."""
 
     cost_usd: Spread
@@ -61,8 +60,7 @@ class Amounts:
     working_s: Spread
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One model or run against the baseline, over the tasks that both have scored trials of."""
 
     baseline: str
@@ -91,8 +89,7 @@ class Comparison:
     amounts_b: Amounts
 
 
-@dataclass(frozen=True, slots=True)
-class Comparisons:
+class Comparisons(Struct, frozen=True):
     """Everything that `pi-batch compare` found."""
 
     word: Word

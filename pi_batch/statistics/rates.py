@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb, sqrt
 from statistics import NormalDist
 from typing import Literal
+
+from msgspec import Struct
 
 CONFIDENCE = 0.95
 
 IntervalMethod = Literal["wilson", "bootstrap"]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Struct, frozen=True):
     """Where a value lies, with a confidence of 95 % where nothing else is said."""
 
     low: float
@@ -21,8 +21,7 @@ class Interval:
     method: IntervalMethod
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """What came of one task: its trials are a cluster, alike in difficulty."""
 
     passes: int

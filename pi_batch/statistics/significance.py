@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, gcd, lcm
 from random import Random
 from typing import Literal
+
+from msgspec import Struct
 
 SAMPLES = 10_000
 MAX_EXACT_BITS = 2**33
@@ -16,8 +17,7 @@ MAX_EXACT_BITS = 2**33
 TestName = Literal["mcnemar exact", "sign-flip exact", "sign-flip sampled"]
 
 
-@dataclass(frozen=True, slots=True)
-class TestResult:
+class TestResult(Struct, frozen=True):
     """A two-sided p value, and what gave it."""
 
     p: float

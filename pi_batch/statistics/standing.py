@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean, median
 from typing import get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.statistics.amounts import Spread, spread
 from pi_batch.statistics.pareto import Offer, frontier
@@ -27,8 +29,7 @@ from pi_batch.statistics.trials import Entrant, State, TaskKey, Trial, tally, ta
 EACH_K_UP_TO = 10
 
 
-@dataclass(frozen=True, slots=True)
-class ByK:
+class ByK(Struct, frozen=True):
     """pass@k or pass^k over tasks."""
 
     k: int
@@ -38,8 +39,7 @@ class ByK:
     """How many those are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """One model's line."""
 
     name: str
@@ -67,8 +67,7 @@ class Standing:
     """Whether no other model is as good for less, or better for the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """Two models on the tasks that both have scored trials of."""
 
     first: str
@@ -81,8 +80,7 @@ class Pair:
     """After all comparisons of the board."""
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
+class GridRow(Struct, frozen=True):
     """A task, and what each model made of it."""
 
     task: str
@@ -91,8 +89,7 @@ class GridRow:
     """Scored trials in the order of the standings; None: not in that model's run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
+class Leaderboard(Struct, frozen=True):
     """All models of one or several runs, the best first."""
 
     standings: tuple[Standing, ...]

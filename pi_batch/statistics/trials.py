@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.consequences import SCORED
 from pi_batch.results import BatchResult, PlannedResult, RunResult
@@ -20,8 +22,7 @@ State = Literal["passed", "failed", "error", "missing", "skipped"]
 """`skipped` is a precheck that found nothing to do; what a suite's budget kept from starting is `missing`."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskKey:
+class TaskKey(Struct, frozen=True):
     """What is the same task in every run: an id and the values of its inputs."""
 
     id: str
@@ -29,8 +30,7 @@ class TaskKey:
     """JSON, keys sorted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """One attempt of a model at a task."""
 
     task: TaskKey
@@ -55,8 +55,7 @@ class Trial:
         return self.state not in ("missing", "skipped")
 
 
-@dataclass(frozen=True, slots=True)
-class Entrant:
+class Entrant(Struct, frozen=True):
     """A model with its trials of one run."""
 
     name: str
