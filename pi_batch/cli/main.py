@@ -29,6 +29,7 @@ COMMANDS = {
     "validate": CommandEntry("pi_batch.cli.validate", "Check spec files; nothing is run."),
     "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
+    "merge": CommandEntry("pi_batch.cli.merge", "Make one run of the shards of a plan."),
     "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
     "export": CommandEntry("pi_batch.cli.export", "Make a session readable: one HTML page, or text."),
@@ -40,7 +41,7 @@ COMMANDS = {
 }
 """What this version has."""
 
-RESERVED = ("compare", "merge", "suite", "rpc")
+RESERVED = ("compare", "suite", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 

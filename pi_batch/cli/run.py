@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,7 +27,14 @@ from pi_batch.cli.options import (
     default=None,
     help="Whether the checkout's own text and settings may be believed. Default: the spec's.",
 )
-@reserved_options("--shard", "--executor", "--scheduler", "--cache!")
+@click.option("--shard", metavar="I/N", help="Run only part I of N of the plan. Default: all of it.")
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --shard: which part has which task, from `pi-batch plan --manifest`. Default: by time limits.",
+)
+@reserved_options("--executor", "--scheduler", "--cache!")
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 

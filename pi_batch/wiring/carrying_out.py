@@ -17,6 +17,7 @@ from msgspec import Struct
 from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.errors import UsageError
 from pi_batch.expected import Expected
+from pi_batch.manifest import FILE, Manifest
 from pi_batch.protocols import Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.masked import masked
@@ -48,6 +49,7 @@ from pi_batch.wiring.run_lock import Holder, held
 from pi_batch.wiring.sandboxing import SandboxChooser
 from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.settings import Settings
+from pi_batch.wiring.sharding import save_manifest
 from pi_batch.wiring.stored_plan import Origin, StoredPlan, Storing, read_plan, write_plan
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal
 from pi_batch.wiring.tasks import TaskMaker
@@ -72,6 +74,8 @@ class Call(Struct, frozen=True):
     """What an earlier leg stored; None in the first."""
     before: Holder
     """Who held the run directory."""
+    manifest: Manifest | None = None
+    """Of the plan that this one is a shard of."""
 
     @property
     def shown_dir(self) -> Path:
@@ -87,6 +91,7 @@ def run_plan(
     *,
     origin: Origin | None = None,
     is_stream: bool = False,
+    manifest: Manifest | None = None,
 ) -> tuple[Path, BatchResult]:
     """Carry a plan out, or go on with it; the run directory and the result.
 
@@ -114,6 +119,7 @@ def run_plan(
             run_id if stored is None else stored.run_id,
             stored,
             before,
+            manifest,
         )
         return run_dir, _carry_out(call)
 
@@ -154,6 +160,8 @@ def _open_leg(call: Call, private_dir: Path) -> tuple[EventLog, Leg]:
         session, entry = split_fork(options.fork, call.around.cwd)
         write_branch(session, entry, run_dir / "tasks" / "exec" / "session.jsonl", call.around.cwd)
     work = first_work(plan, options) if stored is None else None
+    if work is not None and call.manifest is not None:
+        save_manifest(run_dir / FILE, call.manifest)
     if work is not None and now is not None:
         write_plan(run_dir, now)  # before the log: a log without a plan cannot be gone on with
     log = EventLog(run_dir / LOG, mask=call.mask)

@@ -26,6 +26,10 @@ class RunOptions(Struct, frozen=True):
     trust: str | None = None
     codemode: str | None = None
     jobs: int | None = None
+    shard: str | None = None
+    """I/N: only this part of the plan."""
+    manifest: Path | None = None
+    """Says which tasks each shard has; None: the plan itself does."""
     output: Path | None = None
     junit: Path | None = None
     json_file: Path | None = None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -19,13 +17,13 @@ from pi_batch.reports.html.run_page import Html
 from pi_batch.reports.html.session_page import Verdict, session_page
 from pi_batch.reports.logs import log_reader
 from pi_batch.reports.masked import masked
-from pi_batch.reports.table import Table
 from pi_batch.reports.write import make_report, write_report
 from pi_batch.results import BatchResult, RunResult
 from pi_batch.session import SessionFile, read_session
-from pi_batch.standard_streams import say, tell
+from pi_batch.standard_streams import tell
 from pi_batch.wiring.run_lock import is_held
-from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
+from pi_batch.wiring.showing import print_table
+from pi_batch.wiring.surroundings import Surroundings, utf8_streams
 
 MAX_PATCH_BYTES = 256 * 1024
 SESSION = re.compile(r"tasks/([^/\0.][^/\0]*)/session\.jsonl")
@@ -52,14 +50,7 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
             made = Html(log_reader(run_dir), _write_session_pages(run_dir, batch, path))
         write_report(path, made.render(batch).encode("utf-8"))
     if not targets:
-        table = Table(
-            run_dir=str(run_dir),
-            is_terminal=is_terminal(sys.stdout),
-            has_color=around.has_color,
-            width=shutil.get_terminal_size((100, 24)).columns,
-            is_github_actions=around.is_github_actions,
-        )
-        say(table.render(batch))
+        print_table(batch, run_dir, around)
     return batch.exit_code
 
 

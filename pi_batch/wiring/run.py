@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from msgspec.structs import replace
 from pi_batch.encoders import workflow_safe
 from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.reports.json import result_json
-from pi_batch.reports.table import Table
 from pi_batch.results import BatchResult
 from pi_batch.spec import Plan
 from pi_batch.standard_streams import say, tell
@@ -23,8 +20,10 @@ from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_adhoc_plan, make_plan
 from pi_batch.wiring.run_dir import HOME
 from pi_batch.wiring.settings import Settings
+from pi_batch.wiring.sharding import part_of
+from pi_batch.wiring.showing import print_table
 from pi_batch.wiring.stored_plan import Origin, StoredPlan, read_plan
-from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
+from pi_batch.wiring.surroundings import Surroundings, utf8_streams
 
 
 def run(specs: Sequence[str], options: RunOptions) -> int:
@@ -32,8 +31,10 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     utf8_streams()
     around = Surroundings.of_process()
     try:
-        plan = make_plan(specs, options, around)
-        run_dir, batch = run_plan(plan, options, around, origin=Origin("run", tuple(specs)))
+        there = None if options.output is None else around.cwd / options.output
+        part = part_of(make_plan(specs, options, around), options, around.cwd, run_dir=there)
+        origin = Origin("run", tuple(specs))
+        run_dir, batch = run_plan(part.plan, options, around, origin=origin, manifest=part.manifest)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -52,8 +53,8 @@ def resume(run_dir: Path, options: RunOptions) -> int:
         names = (*(name for name in stored.secrets if name in around.environ), *options.secrets)
         options = replace(options, output=Path.cwd() / run_dir, secrets=names)
         options = stored.with_plan_options(options)
-        plan = _plan_again(stored, options, there)
-        _, batch = run_plan(plan, options, there, origin=stored.origin)
+        part = part_of(_plan_again(stored, options, there), options, there.cwd, run_dir=options.output)
+        _, batch = run_plan(part.plan, options, there, origin=stored.origin)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -123,19 +124,6 @@ def _in_session(options: RunOptions, around: Surroundings) -> RunOptions:
 def _told(run_dir: Path, batch: BatchResult, options: RunOptions, around: Surroundings) -> int:
     """Say what became of a run; its exit code."""
     if not options.events:
-        _print_table(batch, run_dir, around)
+        print_table(batch, run_dir, around)
     report_to_runner(batch, run_dir, around, is_stdout_free=not options.events)
     return batch.exit_code
-
-
-def _print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None:
-    shown = run_dir.relative_to(around.cwd) if run_dir.is_relative_to(around.cwd) else run_dir
-    terminal = is_terminal(sys.stdout)
-    table = Table(
-        run_dir=str(shown),
-        is_terminal=terminal,
-        has_color=around.has_color,
-        width=shutil.get_terminal_size((100, 24)).columns,
-        is_github_actions=around.is_github_actions,
-    )
-    say(table.render(batch))

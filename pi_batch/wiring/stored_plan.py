@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from pi_batch.errors import UsageError
 from pi_batch.files import write_atomic
 from pi_batch.jsonl import decode_line
+from pi_batch.manifest import task_digest
 from pi_batch.redact import Masker
 from pi_batch.spec import Plan, PlannedTask
 from pi_batch.struct_json import from_json, to_json
@@ -31,7 +32,7 @@ PLAN_VARIABLES = ("PI_BATCH_MODEL", "PI_BATCH_SANDBOX", "PI_BATCH_JOBS")
 """Variables that a plan depends on."""
 PLAN_OPTIONS = (
     *("models", "inputs", "filters", "repeat", "max_turns", "max_tokens", "max_cost_usd", "max_wall_s"),
-    *("sandbox", "sandbox_required", "trust", "codemode", "jobs"),
+    *("sandbox", "sandbox_required", "trust", "codemode", "jobs", "shard"),
 )
 CHECK_KEYS = frozenset({"verify", "verify_in", "protect", "output"})
 """Parts of a spec that only judge: work that was done under others can be judged by them."""
@@ -56,6 +57,8 @@ class StoredTask(Struct, frozen=True):
     spec: Mapping[str, Any]
     declarations: Mapping[str, str]
     """Tool -> SHA-256 of what the model is told of it."""
+    digest: str = ""
+    """As in the manifest: of all that the trial is asked."""
 
 
 class StoredPlan(Struct, frozen=True):
@@ -136,13 +139,10 @@ class Storing:
         if names not in digests:
             made = tools_of(task.spec, Unavailable() if has_scripts(task.spec) else None)
             digests[names] = {one.name: _digest(to_json(one)) for one in made.declarations}
-        return StoredTask(
-            task.planned.key,
-            task.model,
-            task.planned.spec_sha256,
-            self.mask.mask_json(task.spec.model_dump(mode="json", by_alias=True)),
-            digests[names],
-        )
+        spec = task.spec.model_dump(mode="json", by_alias=True)
+        key, digest = task.planned.key, task.planned.spec_sha256
+        asked = task_digest([key, task.model, digest, spec, dict(digests[names])])
+        return StoredTask(key, task.model, digest, self.mask.mask_json(spec), digests[names], asked)
 
 
 def write_plan(run_dir: Path, stored: StoredPlan) -> None:

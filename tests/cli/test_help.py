@@ -54,6 +54,9 @@ def test_every_example_can_be_typed(desk: Desk) -> None:
     """Where files of those names are there; real models want a key first, and say so."""
     desk.write("tasks/fix.yaml", "prompt: Go.\nworkspace: {path: .., isolation: none}\n")
     desk.call("run", "tasks/fix.yaml", "-m", "replay/session.jsonl", "--output", ".pi-batch/runs/RUN")
+    for n in "12":
+        shard = ("--shard", f"{n}/2", "--output", f"shard-{n}")
+        desk.call("run", "tasks/fix.yaml", "-m", "replay/session.jsonl", *shard)
     (desk.path / ".pi-batch/runs/LATEST").symlink_to("RUN")
     git(desk.path, "init", "-q")
     for command in ("", *COMMANDS):
@@ -79,4 +82,4 @@ def test_without_a_word_the_help_is_shown_and_nothing_was_done(desk: Desk) -> No
 def test_reserved_names_stand_in_no_help(desk: Desk) -> None:
     listed = desk.call("--help").out
     assert not [name for name in RESERVED if re.search(rf"^  {name} ", listed, re.MULTILINE)]
-    assert "--shard" not in desk.call("run", "--help").out
+    assert "--cache" not in desk.call("run", "--help").out

@@ -28,7 +28,6 @@ WRONG = {
     "several runs": ("report a b", "unexpected extra argument"),
 }
 LATER = (
-    "--shard=1/2",
     "--executor=dask",
     "--scheduler=x",
     "--cache",
