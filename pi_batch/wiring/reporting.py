@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from pi_batch.errors import PiBatchError, UsageError
@@ -15,6 +17,7 @@ from pi_batch.fold import fold
 from pi_batch.reports.export import export_text
 from pi_batch.reports.html.run_page import Html
 from pi_batch.reports.html.session_page import Verdict, session_page
+from pi_batch.reports.html.story import story
 from pi_batch.reports.logs import log_reader
 from pi_batch.reports.masked import masked
 from pi_batch.reports.write import make_report, write_report
@@ -25,7 +28,14 @@ from pi_batch.wiring.run_lock import is_held
 from pi_batch.wiring.showing import print_table
 from pi_batch.wiring.surroundings import Surroundings, utf8_streams
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 MAX_PATCH_BYTES = 256 * 1024
+STORY_MAX_CHARS = 1_000_000
+"""Of one session's story on its run's page; longer ones have their own page alone."""
+STORIES_MAX_CHARS = 1_500_000
+"""Of all of them, so that the page opens at once."""
 SESSION = re.compile(r"tasks/([^/\0.][^/\0]*)/session\.jsonl")
 """Where a run keeps a task's session; an event log made elsewhere may name anything."""
 
@@ -47,34 +57,52 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
     for name, path in targets.items():
         made = make_report(name, run_dir, around.cwd)
         if name == "html":
-            made = Html(log_reader(run_dir), _write_session_pages(run_dir, batch, path))
+            pages = _write_session_pages(run_dir, batch, path)
+            made = Html(log_reader(run_dir), pages.links, pages.stories)
         write_report(path, made.render(batch).encode("utf-8"))
     if not targets:
         print_table(batch, run_dir, around)
     return batch.exit_code
 
 
-def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> dict[str, str]:
-    """Pages of the run's sessions in `<page's name>-sessions/`; result key -> where it lies from the page.
+class SessionPages(Struct, frozen=True):
+    """What a run's page shows of its sessions, by result key."""
 
-    A session that is not there or cannot be read has none. Raises: LogWriteError.
+    links: dict[str, str] = field(default_factory=dict)
+    """Where a session's page lies from the run's."""
+    stories: dict[str, Markup] = field(default_factory=dict)
+    """What stands on the run's page itself: as much as it can hold, what did not pass first."""
+
+
+def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> SessionPages:
+    """Pages of the run's sessions in `<page's name>-sessions/`, and their stories.
+
+    A session that is not there or cannot be read has none; a device or a pipe has no pages beside it.
+    Raises: LogWriteError.
     """
-    if page.exists() and not page.is_file():
-        return {}  # a device or a pipe has nothing beside it
+    has_pages = page.is_file() or not page.exists()
     folder = f"{page.stem}-sessions"
-    links: dict[str, str] = {}
-    for result in batch.results:
+    pages, room = SessionPages(), STORIES_MAX_CHARS
+    results = sorted(enumerate(batch.results, 1), key=lambda one: one[1].outcome in ("passed", "skipped"))
+    for number, result in results:
         found = SESSION.fullmatch(result.session or "")
         path = run_dir / (result.session or "")
         if found is None or not path.is_file() or not path.resolve().is_relative_to(run_dir.resolve()):
             continue
         try:
-            text = session_page(_read_masked(path), _verdict_of(run_dir, result))
+            session, verdict = _read_masked(path), _verdict_of(run_dir, result)
         except UsageError:
             continue
-        write_report(page.parent / folder / f"{found[1]}.html", text.encode())
-        links[result.key] = f"{quote(folder)}/{quote(found[1])}.html"
-    return links
+        if has_pages:
+            text = session_page(session, verdict)
+            write_report(page.parent / folder / f"{found[1]}.html", text.encode())
+            pages.links[result.key] = f"{quote(folder)}/{quote(found[1])}.html"
+        if path.stat().st_size <= room:
+            told = story(session, verdict.patch, f"s{number}-")
+            if len(told) <= min(room, STORY_MAX_CHARS):
+                pages.stories[result.key] = told
+                room -= len(told)
+    return pages
 
 
 def export_session(path: Path, *, is_page: bool) -> str:

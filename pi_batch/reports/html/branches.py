@@ -103,7 +103,9 @@ def _section(
         last = entry.id if entry.id in ids else last
         shown_by[entry.id] = last
     title = next((item.outline for item in items if item.outline), "")
-    return Section(items, tuple(costs), shown_by.get(chain.from_id, ""), items[0].id if items else "", title)
+    return Section(
+        items, _with_bars(costs), shown_by.get(chain.from_id, ""), items[0].id if items else "", title
+    )
 
 
 def _line(spent: Spent) -> str:
@@ -135,4 +137,10 @@ def _turn_cost(entry: Entry, spent: Spent, running: Spent, number: int) -> TurnC
         percent(usage),
         "unknown" if spent.unknown_costs else dollars(spent.cost_usd),
         dollars(running.cost_usd),
+        usage.total_tokens,
     )
+
+
+def _with_bars(costs: list[TurnCost]) -> tuple[TurnCost, ...]:
+    most = max((one.all_tokens for one in costs), default=0) or 1
+    return tuple(replace(one, width=round(100 * one.all_tokens / most, 3)) for one in costs)

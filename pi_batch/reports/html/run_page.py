@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from pi_batch.encoders import keep_tail, plain, plain_line
 from pi_batch.reports.html.branches import percent
+from pi_batch.reports.html.charts import Chart, Timeline, charts, timeline
 from pi_batch.reports.html.prose import prose
 from pi_batch.reports.html.rendering import render
 from pi_batch.reports.html.session_page import Check, check, outcome_badge
@@ -17,8 +20,18 @@ from pi_batch.reports.rows import ReadLog, Row, rows
 from pi_batch.result_words import counts, dollars, seconds, totals_line
 from pi_batch.results import BatchResult, ChangedFile, RunResult
 
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
 LOG_MAX_BYTES = 16 * 1024
-"""Of one failing check's output: its end."""
+"""Of one failing check's output: its end. Of one that passed, a quarter of it."""
+LOGS_MAX_BYTES = 1_000_000
+"""Of all outputs together, so that a page of a thousand tasks opens at once; shared alike."""
+LOG_MIN_BYTES = 400
+ANSWERS_MAX_CHARS = 500_000
+"""Likewise."""
+OPEN_MAX = 20
+"""Tasks that are shown unfolded: the first that did not pass."""
 LIST_MAX_ITEMS = 100
 
 
@@ -40,6 +53,7 @@ class TaskRow(Struct, frozen=True):
     checks: tuple[Check, ...]
     facts: tuple[Fact, ...]
     answer: Prose | None
+    story: Markup | None
     is_open: bool
 
 
@@ -51,6 +65,11 @@ class RunPage(Struct, frozen=True):
     """Empty for a run that is complete."""
     facts: tuple[Fact, ...]
     warnings: tuple[str, ...]
+    timeline: Timeline | None
+    charts: tuple[Chart, ...]
+    outcomes: tuple[Fact, ...]
+    """What the table can be filtered by: word and count."""
+    models: tuple[Fact, ...]
     tasks: tuple[TaskRow, ...]
 
 
@@ -59,26 +78,44 @@ class Html:
 
     name = "html"
 
-    def __init__(self, read_log: ReadLog = no_logs, sessions: Mapping[str, str] | None = None) -> None:
-        """`sessions`: result key -> where the page of its session lies, relative to this one."""
+    def __init__(
+        self,
+        read_log: ReadLog = no_logs,
+        sessions: Mapping[str, str] | None = None,
+        stories: Mapping[str, Markup] | None = None,
+    ) -> None:
+        """By result key: `sessions`, where its session's page lies, relative to this one; `stories`."""
         self._read_log = read_log
         self._sessions = sessions or {}
+        self._stories = stories or {}
 
     def render(self, batch: BatchResult) -> str:
         """The whole page, ending in one newline."""
-        every = (self._row(number, row) for number, row in enumerate(rows(batch), start=1))
+        every = rows(batch)
+        log_bytes = max(LOGS_MAX_BYTES // max(_logs(every), 1), LOG_MIN_BYTES)
+        answer_chars = max(ANSWERS_MAX_CHARS // max(len(every), 1), 100)
+        bad = [row.key for row in every if row.outcome in ("failed", "error")]
+        is_open = frozenset(bad[:OPEN_MAX])
+        tasks = tuple(
+            self._row(number, row, is_open=row.key in is_open, log_bytes=log_bytes, answer_chars=answer_chars)
+            for number, row in enumerate(every, start=1)
+        )
         page = RunPage(
             f"pi-batch: {counts(batch.totals)}",
             "" if batch.status == "complete" else batch.status,
             tuple(_facts(batch)),
             tuple(plain_line(warning, 300) for warning in batch.warnings[:LIST_MAX_ITEMS]),
-            tuple(every),
+            timeline(every),
+            charts(every),
+            _counted(task.badge.text for task in tasks),
+            _counted(task.model for task in tasks if task.model),
+            tasks,
         )
         return render("run.html.j2", page)
 
-    def _row(self, number: int, row: Row) -> TaskRow:
+    def _row(self, number: int, row: Row, *, is_open: bool, log_bytes: int, answer_chars: int) -> TaskRow:
         result = row.result
-        answer = (result.answer or "").strip() if result is not None else ""
+        answer = _cut((result.answer or "").strip(), answer_chars) if result is not None else ""
         return TaskRow(
             number,
             plain_line(row.name, 120),
@@ -91,19 +128,33 @@ class Html:
             dollars(result.total_cost_usd) if result is not None else "",
             f"{seconds(result.duration_s):.1f} s" if result is not None else "",
             self._sessions.get(row.key, ""),
-            tuple(self._checks(result)) if result is not None else (),
+            tuple(self._checks(result, log_bytes)) if result is not None else (),
             tuple(_behind(result)) if result is not None else (),
             prose(answer) if answer else None,
-            row.outcome in ("failed", "error"),
+            self._stories.get(row.key),
+            is_open,
         )
 
-    def _checks(self, result: RunResult) -> Iterator[Check]:
-        """Every check of every attempt; the end of the log of those of the last that did not pass."""
-        last = max((one.attempt for one in result.verification), default=0)
+    def _checks(self, result: RunResult, log_bytes: int) -> Iterator[Check]:
+        """Every check of every attempt, with the end of its log."""
         for one in result.verification:
-            wants_log = one.log is not None and not one.passed and one.attempt == last
-            tail = plain(self._read_log(one.log or "")).rstrip() if wants_log else ""
-            yield check(one, {one.log or "": keep_tail(tail, LOG_MAX_BYTES)})
+            room = min(log_bytes, LOG_MAX_BYTES if not one.passed else LOG_MAX_BYTES // 4)
+            tail = plain(self._read_log(one.log)[-2 * room :]).rstrip() if one.log else ""
+            yield check(one, {one.log or "": keep_tail(tail, room)})
+
+
+def _logs(every: Sequence[Row]) -> int:
+    """How many outputs of checks there are."""
+    return sum(one.log is not None for row in every if row.result for one in row.result.verification)
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[:max_chars]}\n… (the rest is in its session)"
+
+
+def _counted(names: Iterable[str]) -> tuple[Fact, ...]:
+    """Each name once, in order, with how often it is there."""
+    return tuple(Fact(name, f"{count:,}") for name, count in Counter(names).items())
 
 
 def _facts(batch: BatchResult) -> Iterator[Fact]:

@@ -9,13 +9,12 @@ from pi_batch.messages import AssistantMessage
 from pi_batch.reports.html.branches import percent, sections
 from pi_batch.reports.html.calls import diff
 from pi_batch.reports.html.rendering import render
-from pi_batch.reports.html.values import Badge, Diff, Fact, Item, Mark, Section
+from pi_batch.reports.html.values import MARKS, Badge, Diff, Fact, Item, Section
 from pi_batch.result_words import dollars, outcome_word, seconds, turns
 from pi_batch.results import RunResult, VerificationResult
 from pi_batch.session import SessionFile, message_from_json, name_of, settings_of, total_spent
 
 TITLE_CHARS = 120
-MARKS: dict[str, Mark] = {"passed": "good", "failed": "bad", "error": "bad", "unverified": "warn"}
 
 
 class Check(Struct, frozen=True):
@@ -25,7 +24,7 @@ class Check(Struct, frozen=True):
     badge: Badge
     message: str
     log: str
-    """The end of its output, where it did not pass."""
+    """The end of its output; empty where it is not shown."""
 
 
 class SessionPage(Struct, frozen=True):
@@ -74,11 +73,11 @@ def session_page(session: SessionFile, verdict: Verdict | None = None) -> str:
 
 
 def check(one: VerificationResult, logs: dict[str, str]) -> Check:
-    """A check as pages show it, the end of its log where it did not pass."""
+    """A check as pages show it, with the end of its log where there is one."""
     badge = Badge("passed", "good") if one.passed else Badge("failed", "bad")
     name = plain_line(one.name if one.attempt == 1 else f"{one.name} (attempt {one.attempt})", 120)
     message = plain_line(one.message or one.command, 300)
-    return Check(name, badge, message, "" if one.passed else logs.get(one.log or "", ""))
+    return Check(name, badge, message, logs.get(one.log or "", ""))
 
 
 def outcome_badge(result: RunResult) -> Badge:

@@ -11,6 +11,8 @@ MAX_TEXT_CHARS = 100_000
 
 Mark = Literal["plain", "good", "bad", "warn"]
 PreStyle = Literal["code", "terminal"]
+MARKS: dict[str, Mark] = {"passed": "good", "failed": "bad", "error": "bad", "unverified": "warn"}
+"""Outcome words -> how they are shown; others are plain."""
 
 
 class Badge(Struct, frozen=True):
@@ -168,6 +170,9 @@ class TurnCost(Struct, frozen=True):
     share: str
     cost: str
     total: str
+    all_tokens: int = 0
+    width: float = 0.0
+    """Of its bar: its tokens in hundredths of the greatest turn's."""
 
 
 class Section(Struct, frozen=True):

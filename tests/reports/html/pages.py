@@ -8,20 +8,22 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"meta", "img", "rect"})
+VOID = frozenset({"meta", "img", "input"})
 TAGS = frozenset(
     {
         "html", "head", "meta", "title", "style", "body", "script", "div", "header", "p", "span",
         "h1", "h2", "dl", "dt", "dd", "details", "summary", "nav", "ul", "ol", "li", "a", "main",
         "section", "article", "pre", "code", "strong", "table", "caption", "thead", "tbody", "tr",
-        "th", "td", "svg", "rect", "img",
+        "th", "td", "svg", "rect", "img", "figure", "figcaption", "form", "label", "select",
+        "option", "input", "output", "button",
     }
 )  # fmt: skip
 ATTRIBUTES = frozenset(
     {
-        "alt", "aria-hidden", "aria-label", "charset", "class", "content", "height", "href",
-        "http-equiv", "id", "lang", "loading", "name", "open", "preserveaspectratio", "src",
-        "title", "viewbox", "width", "x", "y",
+        "alt", "aria-hidden", "aria-label", "autocomplete", "charset", "class", "content",
+        "data-model", "data-outcome", "data-task", "height", "hidden", "href", "http-equiv",
+        "id", "lang", "loading", "name", "open", "preserveaspectratio", "role", "scope",
+        "spellcheck", "src", "tabindex", "title", "type", "value", "viewbox", "width", "x", "y",
     }
 )  # fmt: skip
 
