@@ -64,13 +64,17 @@ def _required(output: OutputSpec) -> Iterable[str]:
         yield f"Your last reply must be JSON and nothing else, valid by this JSON Schema:\n\n{schema}"
 
 
-def find_context_files(user_dir: Path | None, source: Path, workspace: Path) -> tuple[ContextFile, ...]:
+def find_context_files(
+    user_dir: Path | None, source: Path | None, workspace: Path
+) -> tuple[ContextFile, ...]:
     """AGENTS.md and its kin: the user's, then from the outermost parent of the source inwards.
 
     The source's own directory is read in the workspace, as it was at the start. Each file is cut at
-    32 KiB, all together at 64 KiB; what cannot be read is passed over.
+    32 KiB, all together at 64 KiB; what cannot be read is passed over. source None: it is another repository,
+    whose parents are nobody's.
     """
-    return _read_files([*([user_dir] if user_dir else []), *reversed(source.parents), workspace])
+    parents = reversed(source.parents) if source else ()
+    return _read_files([*([user_dir] if user_dir else []), *parents, workspace])
 
 
 def users_own_file(user_dir: Path | None) -> tuple[ContextFile, ...]:

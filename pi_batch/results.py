@@ -158,6 +158,12 @@ class PlannedResult(Struct, frozen=True):
     """True when the plan has several models."""
     shows_repeat: bool = False
     tags: tuple[str, ...] = ()
+    repo: str = ""
+    """Address of the repository that the task is about, without credentials; empty: the workspace's path."""
+    ref: str = ""
+    """What was asked for of it; empty: its HEAD."""
+    repo_name: str = ""
+    """Its name in the plan, where a matrix has it."""
 
 
 class RunResult(Struct, frozen=True):
@@ -217,6 +223,10 @@ class RunResult(Struct, frozen=True):
     """Effective settings and where each came from."""
     cache_read_share: float | None = None
     """Part of all input that a service read from its prompt cache; None without any input."""
+    repo: str = ""
+    """The repository that the task is about, as planned; empty: the workspace's path."""
+    ref: str = ""
+    repo_name: str = ""
 
 
 class Totals(Struct, frozen=True):

@@ -16,7 +16,7 @@ from pi_batch.field_texts import field_texts
 from pi_batch.load.rules import NOT_AVAILABLE, RESERVED
 from pi_batch.messages import JsonObject
 from pi_batch.results import BatchResult
-from pi_batch.spec import SuiteSpec, TaskSpec
+from pi_batch.spec import MatrixRepo, SuiteSpec, TaskSpec
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TEXT: Final = {"type": "string"}
@@ -40,16 +40,23 @@ def suite_schema() -> JsonObject:
     fields = schema["properties"]
     fields["tasks"]["items"] = {"anyOf": [_TEXT, {"$ref": "#/$defs/InlineTask"}]}
     fields["defaults"] = {**_described(fields["defaults"]), **task, "properties": defaults, "required": []}
+    repo = _with_texts(MatrixRepo)
     fields["matrix"] = {
         **_described(fields["matrix"]),
         "type": "object",
         "properties": {
             "model": {"type": "array", "minItems": 1, "items": _TEXT},
+            "repo": {"type": "array", "minItems": 1, "items": {"anyOf": [_TEXT, repo]}},
             "inputs": {"type": "object", "additionalProperties": _VALUES},
         },
         "additionalProperties": _VALUES,
     }
-    schema["$defs"] = {**schema["$defs"], **definitions, "InlineTask": {**task, "required": ["id"]}}
+    schema["$defs"] = {
+        **schema["$defs"],
+        **repo.pop("$defs"),
+        **definitions,
+        "InlineTask": {**task, "required": ["id"]},
+    }
     return {"$schema": DRAFT, **schema, "title": "pi-batch suite"}
 
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
+from pi_batch.repository_address import without_credentials
 from pi_batch.results import EffectiveValue, PlannedResult
 
 ToolName = Literal["read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode"]
@@ -55,7 +56,7 @@ class WorkspaceSpec(SpecModel):
     """Where the agent works."""
 
     path: str = "."
-    """Relative to the spec file's directory; for a built-in spec, to the current directory."""
+    """Relative to the spec file's directory (a built-in spec: the current one), or to the top of repo."""
     isolation: Isolation = "clone"
     """A clone with its own .git, a plain copy, or none: in place."""
     include_uncommitted: bool = True
@@ -66,10 +67,14 @@ class WorkspaceSpec(SpecModel):
     """Whether setup may use the network, whatever permissions.network says."""
     setup_timeout_s: float = Field(default=600.0, gt=0)
     """For each setup command."""
-    repo: str | None = None
-    """A repository to clone, instead of path."""
+    repo: str | None = Field(default=None, repr=False)
+    """A repository to clone: an https, ssh or file URL, user@host:path, or a path from the spec file."""
     ref: str | None = None
-    """The branch, tag or commit of repo."""
+    """The branch, tag or commit of repo; left out: the branch that its HEAD names."""
+
+    @field_serializer("repo")
+    def _without_credentials(self, repo: str | None) -> str | None:
+        return None if repo is None else without_credentials(repo)
 
 
 class PathRules(SpecModel):
@@ -124,6 +129,23 @@ class SuiteBudgetSpec(SpecModel):
     """Seconds."""
     tool_calls: int | None = Field(default=None, ge=1)
     """Calls, codemode's inner ones included."""
+
+
+class MatrixRepo(SpecModel):
+    """One repository of a suite's matrix; an item may be its address alone."""
+
+    repo: str = Field(repr=False)
+    """As workspace.repo."""
+    ref: str | None = None
+    """As workspace.ref."""
+    path: str | None = None
+    """As workspace.path: where in the repository; left out: as the task says."""
+    name: str | None = None
+    """In keys and branches; left out: the last part of the address."""
+    inputs: Mapping[str, Any] = Field(default_factory=dict)
+    """Values for this repository, over matrix.inputs."""
+    budget: SuiteBudgetSpec | None = None
+    """Hard limits over all tasks of this repository, over repo_budget."""
 
 
 class Precheck(SpecModel):
@@ -246,11 +268,13 @@ class SuiteSpec(SpecModel):
     defaults: Mapping[str, Any] = Field(default_factory=dict)
     """What every task starts from; the task's own word wins, its lists replace."""
     matrix: Mapping[str, Any] = Field(default_factory=dict)
-    """Each task runs for every combination: {model: [...], inputs: {NAME: [...]}}."""
+    """Each task runs for every combination: {model: [...], repo: [...], inputs: {NAME: [...]}}."""
     repeat: int = Field(default=1, ge=1)
     """How often each task runs."""
     budget: SuiteBudgetSpec = SuiteBudgetSpec()
     """Hard limits over all tasks together."""
+    repo_budget: SuiteBudgetSpec = SuiteBudgetSpec()
+    """Hard limits over all tasks of one repository of the matrix."""
     max_parallel: int | None = Field(default=None, ge=1)
     """Tasks at a time."""
 
@@ -267,6 +291,8 @@ class PlannedTask(Struct, frozen=True):
     model: str
     """provider/model[:level], never empty."""
     settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
+    group: str = ""
+    """Tasks of one group share a budget: those of a repository of a matrix."""
 
 
 class Plan(Struct, frozen=True):
@@ -276,3 +302,5 @@ class Plan(Struct, frozen=True):
     budget: SuiteBudgetSpec
     """Over all tasks."""
     max_parallel: int = 1
+    group_budgets: Mapping[str, SuiteBudgetSpec] = field(default_factory=dict)
+    """By group; one that is not in it has no limits of its own."""

@@ -205,6 +205,9 @@ class TaskFold:
             sandbox=workspace.sandbox if workspace else None,
             settings=start.settings if start else {},
             cache_read_share=self._usage.cache_read_share,
+            repo=planned.repo,
+            ref=planned.ref,
+            repo_name=planned.repo_name,
         )
 
     def _durations_s(self) -> tuple[float, float]:

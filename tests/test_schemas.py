@@ -48,7 +48,7 @@ def test_what_is_not_available_yet_is_said() -> None:
         assert NOT_AVAILABLE in properties[name]["description"]
     assert NOT_AVAILABLE not in properties["prompt"]["description"]
     workspace = schema["$defs"]["WorkspaceSpec"]["properties"]
-    assert NOT_AVAILABLE in workspace["ref"]["description"]
+    assert NOT_AVAILABLE not in workspace["ref"]["description"]
     assert NOT_AVAILABLE not in json.dumps(schema["$defs"]["PathRules"])
 
 
@@ -104,6 +104,7 @@ SUITES = [
     "tasks: [{id: t, prompt: x}]",
     "tasks: [{id: t}]\ndefaults: {prompt: x, verify: make, system: Be brief.}",
     "tasks: [{id: t, prompt: x}]\nmatrix: {model: [fake/a], inputs: {n: [1, b, true]}}\nrepeat: 2",
+    "tasks: [{id: t, prompt: x}]\nmatrix: {repo: [a.git, {repo: b, ref: main, budget: {turns: 3}}]}",
     (
         "tasks: [{id: t, prompt: x}]\nmatrix: {n: [1]}\nbudget: {cost_usd: 3}\nmax_parallel: "
         "4\ntitle: T\nversion: 1"

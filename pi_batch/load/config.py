@@ -53,6 +53,8 @@ class Config(Struct, frozen=True):
     """The longest wait before another try."""
     prices: str | None = None
     """A JSON or TOML price file; absolute when it comes from a file."""
+    mirrors: str | None = None
+    """Where mirrors of other repositories are kept; absolute when it comes from a file."""
     providers: Mapping[str, Any] | None = None
     """Services of one's own, name -> table of base_url, key_variable, api, headers, compat, context_window;
     files only."""
@@ -114,6 +116,7 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "max_retries": lambda value: _number(value, least=0),
     "retry_cap_s": lambda value: _number(value, above=0),
     "prices": _text,
+    "mirrors": _text,
     "providers": _tables,
 }
 """Key -> what is wrong with a value of it; the variable is PI_BATCH_ and the key in capitals."""
@@ -123,7 +126,7 @@ _FILES_ONLY = ("providers",)
 _NUMBERS = frozenset(
     name for name, kind in Config.__annotations__.items() if "int" in kind or "float" in kind
 )
-_PATHS = ("output", "prices")
+_PATHS = ("output", "prices", "mirrors")
 _TRUTHS = ("sandbox_required",)
 
 

@@ -38,7 +38,13 @@ def model_parts(models: Sequence[str]) -> Mapping[str, str]:
     }
 
 
-def result_key(task_id: str, model: str | None, inputs: str | None, repeat: int | None) -> str:
-    """The id, and what tells apart the results of one id: None where there is just one."""
-    parts = [task_id, model, inputs, None if repeat is None else str(repeat)]
+def result_key(
+    task_id: str, model: str | None, inputs: str | None, repeat: int | None, *, repo: str | None = None
+) -> str:
+    """The id, and what tells apart the results of one id: None where there is just one.
+
+    A matrix's repository is named also where it is the only one: branches are named after keys, and another
+    repository must not change them.
+    """
+    parts = [task_id, repo, model, inputs, None if repeat is None else str(repeat)]
     return "--".join(part for part in parts if part is not None)

@@ -1,4 +1,4 @@
-"""A suite's matrix: every task runs for each model and each combination of input values."""
+"""A suite's matrix: every task runs for each model, each repository and each combination of input values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,37 @@ from typing import Any, Final
 
 from msgspec import Struct, field
 
+from pi_batch.load.decode import INVALID, Decoding, Rule, decode_model
 from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.rules import model_name
+from pi_batch.load.rules import model_name, relative_path, repository, repository_name, repository_ref
+from pi_batch.repository_address import address_of
+from pi_batch.spec import MatrixRepo
 from pi_batch.wording import quoted
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "repo[].repo": repository,
+    "repo[].ref": repository_ref,
+    "repo[].path": lambda path: relative_path(path) if path is not None else None,
+    "repo[].name": repository_name,
+}
+
+
+class RepoChoice(Struct, frozen=True):
+    """One repository that tasks run in."""
+
+    name: str
+    """Unique in its matrix."""
+    spec: MatrixRepo
+    node: Node
+    where: Where
+
+    @property
+    def inputs(self) -> Mapping[str, Scalar]:
+        """Its own values of inputs, as they are written."""
+        inputs = self.node.get("inputs") if isinstance(self.node, Fields) else None
+        entries = inputs.entries if isinstance(inputs, Fields) else ()
+        return {entry.key: entry.node for entry in entries if isinstance(entry.node, Scalar)}
 
 
 class Matrix(Struct, frozen=True):
@@ -21,6 +48,7 @@ class Matrix(Struct, frozen=True):
     inputs: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     where: Mapping[str, Where] = field(default_factory=dict)
     """Of each input's list."""
+    repos: tuple[RepoChoice, ...] = ()
 
     def combinations(self, names: frozenset[str]) -> Iterator[Mapping[str, Scalar]]:
         """Every choice of one value for each of these inputs that vary here."""
@@ -40,12 +68,16 @@ NO_MATRIX: Final = Matrix()
 
 
 def read_matrix(node: Fields, problems: Problems) -> Matrix:
-    """`{model: [...], inputs: {NAME: [...]}}`; an input may also stand beside `model`."""
+    """`{model: [...], repo: [...], inputs: {NAME: [...]}}`; an input may also stand beside `model`."""
     root = Where("matrix")
     models: tuple[str, ...] = ()
+    repos: tuple[RepoChoice, ...] = ()
     inputs: dict[str, tuple[Scalar, ...]] = {}
     places: dict[str, Where] = {}
     for entry, where in _lists(node, root, problems):
+        if where.steps == ("repo",):
+            repos = _repos(entry.node, where, problems)
+            continue
         values = _values(entry.node, where, problems)
         if where.steps == ("model",):
             models = tuple(_models(values, where, problems))
@@ -53,7 +85,7 @@ def read_matrix(node: Fields, problems: Problems) -> Matrix:
             problems.add(entry.node, where, "this input varies already", line=entry.line)
         else:
             inputs[entry.key], places[entry.key] = values, where
-    return Matrix(models, inputs, places)
+    return Matrix(models, inputs, places, repos)
 
 
 def _lists(node: Fields, root: Where, problems: Problems) -> Iterator[tuple[Entry, Where]]:
@@ -90,3 +122,34 @@ def _models(values: tuple[Scalar, ...], where: Where, problems: Problems) -> Ite
             problems.add(value, where.down(number), complaint)
         else:
             yield value.text
+
+
+def _repos(node: Node, where: Where, problems: Problems) -> tuple[RepoChoice, ...]:
+    """Addresses, or mappings with `repo:` and what is special about it; names are unique."""
+    if not isinstance(node, Items) or not node.nodes:
+        shown = "an empty list" if isinstance(node, Items) else got(node)
+        problems.add(node, where, f"got {shown}, need a list of repositories")
+        return ()
+    found: dict[str, RepoChoice] = {}
+    for number, item in enumerate(node.nodes):
+        choice = _repo(item, where.down(number), problems)
+        if choice is None:
+            continue
+        if choice.name.casefold() in found:
+            message = f"a second repository with the name {quoted(choice.name)}: tell them apart by name:"
+            problems.add(item, choice.where, message)
+        found.setdefault(choice.name.casefold(), choice)
+    return tuple(found.values())
+
+
+def _repo(item: Node, where: Where, problems: Problems) -> RepoChoice | None:
+    if isinstance(item, Scalar) and not item.is_null:
+        complaint = repository(item.text)
+        if complaint:
+            problems.add(item, where, complaint)
+            return None
+        return RepoChoice(address_of(item.text).name, MatrixRepo(repo=item.text), item, where)
+    spec = decode_model(item, MatrixRepo, where, Decoding(problems, _RULES, {}, {}))
+    if spec is INVALID:
+        return None
+    return RepoChoice(spec.name or address_of(spec.repo).name, spec, item, where)

@@ -9,31 +9,31 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Final
-
-from msgspec import Struct
 
 from pi_batch.errors import EmptySelection, UsageError
 from pi_batch.load.input_types import is_unicode
-from pi_batch.load.inputs import Inputs, note_unknown_inputs, resolve_inputs
-from pi_batch.load.keys import input_parts, model_parts, result_key
+from pi_batch.load.inputs import Inputs, note_unknown_inputs
+from pi_batch.load.keys import model_parts, result_key
 from pi_batch.load.nodes import Fields, Source
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.render import render_task
-from pi_batch.load.settings import Sources, jobs_of, models_of, read_sources, settings_of, with_settings
+from pi_batch.load.repositories import Site, budget_of, note_misfits
+from pi_batch.load.settings import (
+    Sources,
+    jobs_of,
+    models_of,
+    read_sources,
+    settings_of,
+    with_settings,
+)
 from pi_batch.load.specs import load_specs
 from pi_batch.load.suite import Member, Suite
 from pi_batch.load.task import LoadedTask
+from pi_batch.load.variants import Variant, Variants, group_of, inputs_parts, variants_of
+from pi_batch.repository_address import without_credentials
 from pi_batch.results import EffectiveValue, PlannedResult
 from pi_batch.spec import Plan, PlannedTask, SuiteBudgetSpec, TaskSpec, WorkspaceSpec
-from pi_batch.templates import Values
 from pi_batch.wording import listed, nearest, quoted
-
-MAX_RESULTS: Final = 10_000
-"""Of one task: beyond it a matrix or a repeat was not meant."""
-UNNAMED_MODEL: Final = "unnamed/unnamed"
-"""Stands in a checked plan where a run would need -m."""
 
 
 def load_plan(specs: Sequence[str], options: PlanOptions) -> Plan:
@@ -63,7 +63,7 @@ def _plan(specs: Sequence[str], options: PlanOptions, *, is_check: bool) -> Plan
     members = _selected(_checked(specs, options, problems), specs, options)
     note_unknown_inputs((member.task for member in members), options, problems)
     problems.raise_if_any()
-    variants = [_variants(member, sources, problems, is_check=is_check) for member in members]
+    variants = [variants_of(member, sources, problems, is_check=is_check) for member in members]
     problems.raise_if_any()
     if not is_check:
         _require_models(variants, options)
@@ -73,11 +73,17 @@ def _plan(specs: Sequence[str], options: PlanOptions, *, is_check: bool) -> Plan
 
 
 def _joined(
-    variants: Sequence[_Variants], budget: SuiteBudgetSpec, jobs: EffectiveValue, sources: Sources
+    variants: Sequence[Variants], budget: SuiteBudgetSpec, jobs: EffectiveValue, sources: Sources
 ) -> Plan:
     shows_model = len({model.value for each in variants for model in each.models}) > 1
     tasks = [task for each in variants for task in _planned(each, jobs, sources, shows_model=shows_model)]
-    return Plan(tuple(tasks), budget, jobs.value)
+    budgets = {
+        group_of(each.member.suite, variant.site): budget_of(each.member.suite, variant.site.choice)
+        for each in variants
+        for variant in each.made
+        if variant.site.choice is not None
+    }
+    return Plan(tuple(tasks), budget, jobs.value, budgets)
 
 
 def adhoc_plan(prompt: str, options: PlanOptions) -> Plan:
@@ -97,7 +103,8 @@ def adhoc_plan(prompt: str, options: PlanOptions) -> Plan:
     task = LoadedTask(spec, Fields(source, 1, ()), Where(), source, None)
     member = Member(task, Suite("exec"), digest)
     models = models_of(task, member.suite, sources)
-    variants = _Variants(member, models, ((Inputs({}, {}, is_complete=True), spec),), options.repeat or 1)
+    made = (Variant(Inputs({}, {}, is_complete=True), spec, Site(spec.workspace)),)
+    variants = Variants(member, models, made, options.repeat or 1)
     _require_models([variants], options)
     return _joined([variants], SuiteBudgetSpec(), jobs_of((), sources), sources)
 
@@ -106,6 +113,7 @@ def _checked(specs: Sequence[str], options: PlanOptions, problems: Problems) -> 
     """All tasks with all that can be known without a choice of inputs. Raises: SpecError."""
     members = load_specs(specs, options.cwd, options.builtin_dir, problems)
     _note_unused_dimensions(members, problems)
+    note_misfits(members, problems)
     problems.raise_if_any()
     return members
 
@@ -141,61 +149,24 @@ def _matches(spec: TaskSpec, patterns: Sequence[str]) -> bool:
     return not patterns
 
 
-class _Variants(Struct, frozen=True):
-    """What one task runs as: each of the models with each of the inputs, so many times."""
-
-    member: Member
-    models: tuple[EffectiveValue, ...]
-    inputs: tuple[tuple[Inputs, TaskSpec], ...]
-    """Values, and the task rendered with them."""
-    repeat: int
-
-
-def _variants(member: Member, sources: Sources, problems: Problems, *, is_check: bool) -> _Variants:
-    task, suite, options = member.task, member.suite, sources.options
-    models = models_of(task, suite, sources)
-    if is_check and not models:
-        models = (EffectiveValue(UNNAMED_MODEL, "default"),)
-    repeat = options.repeat or suite.spec.repeat
-    varying = frozenset(task.spec.inputs) - frozenset(options.inputs)
-    count = max(1, len(models)) * suite.matrix.count(varying) * repeat
-    if count > MAX_RESULTS:
-        message = f"makes {count} results (models x inputs x repeat), need at most {MAX_RESULTS}"
-        problems.add(task.node, task.where, message)
-        return _Variants(member, models, (), repeat)
-    rendered = []
-    for choice in suite.matrix.combinations(varying):
-        inputs = resolve_inputs(task, choice, suite.matrix, options, problems, is_check=is_check)
-        if inputs and inputs.is_complete:
-            rendered.append((inputs, render_task(task, _values(member, inputs), problems)))
-        elif inputs:
-            rendered.append((inputs, task.spec))
-    return _Variants(member, models, tuple(rendered), repeat)
-
-
-def _values(member: Member, inputs: Inputs) -> Values:
-    spec = member.task.spec
-    matrix = {name: inputs.values[name] for name in member.suite.matrix.inputs if name in inputs.values}
-    return Values(inputs.values, {"id": spec.id, "title": spec.title}, matrix)
-
-
 def _planned(
-    variants: _Variants, jobs: EffectiveValue, sources: Sources, *, shows_model: bool
+    variants: Variants, jobs: EffectiveValue, sources: Sources, *, shows_model: bool
 ) -> Iterator[PlannedTask]:
     """A task's results, models first."""
     member, models = variants.member, variants.models
     task = member.task
     by_model = model_parts([model.value for model in models])
-    by_inputs = input_parts([inputs.shown for inputs, _ in variants.inputs])
+    by_inputs = inputs_parts(variants.made)
     for model in models:
         settings = settings_of(task, model, jobs, sources)
-        for (inputs, spec), inputs_part in zip(variants.inputs, by_inputs, strict=True):
+        for variant, inputs_part in zip(variants.made, by_inputs, strict=True):
             for repeat in range(1, variants.repeat + 1):
                 key = result_key(
                     task.spec.id,
                     by_model[model.value] if len(models) > 1 else None,
-                    inputs_part if len(by_inputs) > 1 else None,
+                    inputs_part,
                     repeat if variants.repeat > 1 else None,
+                    repo=variant.site.name or None,
                 )
                 planned = PlannedResult(
                     key,
@@ -205,16 +176,23 @@ def _planned(
                     member.spec_sha256,
                     model.value,
                     member.suite.stem,
-                    inputs.shown,
+                    variant.inputs.shown,
                     repeat,
                     shows_model=shows_model,
                     shows_repeat=variants.repeat > 1,
                     tags=task.spec.tags,
+                    repo=without_credentials(variant.spec.workspace.repo or ""),
+                    ref=variant.spec.workspace.ref or "",
+                    repo_name=variant.site.name,
                 )
                 path = task.at("workspace", "path")
-                directory = (path or task).source.directory
                 yield PlannedTask(
-                    planned, with_settings(spec, settings), str(directory), model.value, settings
+                    planned,
+                    with_settings(variant.spec, settings),
+                    str((path or task).source.directory),
+                    model.value,
+                    settings,
+                    group_of(member.suite, variant.site),
                 )
 
 
@@ -227,7 +205,7 @@ def _smallest(budgets: Sequence[SuiteBudgetSpec]) -> SuiteBudgetSpec:
     return SuiteBudgetSpec(**limits)
 
 
-def _require_models(variants: Sequence[_Variants], options: PlanOptions) -> None:
+def _require_models(variants: Sequence[Variants], options: PlanOptions) -> None:
     """Raises: UsageError where a task has no model, saying every way to name one."""
     without = [each.member.task.spec.id for each in variants if not each.models]
     if without:

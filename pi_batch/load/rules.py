@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from pi_batch.hosts import AllowedHost
 from pi_batch.load.decode import NodeRule, Rule
 from pi_batch.load.nodes import Fields, Node, Scalar
+from pi_batch.repository_address import NAME_CHARS, address_of, ref_complaint, without_credentials
 from pi_batch.spec import SpecModel, TaskSpec
 from pi_batch.wording import quoted
 
@@ -22,8 +23,6 @@ RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "only_if": lambda condition: condition is not None,
     "sandbox": lambda name: name in ("docker", "podman"),
     "skills": bool,
-    "workspace.ref": lambda ref: ref is not None,
-    "workspace.repo": lambda repo: repo is not None,
 }
 """Which values ask for what a later version builds: to make one available, delete its line."""
 
@@ -101,11 +100,42 @@ def _hosts(network: bool | tuple[str, ...]) -> str | None:
     return None
 
 
-def _relative_file(path: str) -> str | None:
+def relative_path(path: str) -> str | None:
+    """A path that leads nowhere else."""
     steps = path.split("/")
     if path.strip() and not path.startswith("/") and ".." not in steps and "\0" not in path:
         return None
     return f"got {quoted(path)}, need a path within the workspace"
+
+
+def repository(address: str | None) -> str | None:
+    """An address that git may be given; what is shown of it holds no credentials."""
+    if address is not None:
+        try:
+            address_of(address)
+        except ValueError as error:
+            return f"got {quoted(without_credentials(address))}, {error}"
+    return None
+
+
+def repository_ref(ref: str | None) -> str | None:
+    """A branch, a tag or a commit by its name alone."""
+    complaint = None if ref is None else ref_complaint(ref)
+    return f"got {quoted(without_credentials(ref or ''))}, {complaint}" if complaint else None
+
+
+def repository_name(name: str | None) -> str | None:
+    """As an id: a part of keys and branches."""
+    if name is None or (NAME.fullmatch(name) and "--" not in name and len(name) <= NAME_CHARS):
+        return None
+    return f"got {quoted(name)}, need at most {NAME_CHARS} letters (a-z), digits, '.', '_' and single '-'"
+
+
+def _workspace_path(path: str) -> str | None:
+    """A path; a URL is a mistake that would else read as a directory that is not there."""
+    if "://" in path:
+        return f"got {quoted(without_credentials(path))}, need a path: a URL is `repo:`"
+    return not_blank(path)
 
 
 def json_schema(schema: Mapping[str, Any] | None) -> str | None:
@@ -166,7 +196,7 @@ def _reserved(is_used: Callable[[Any], bool]) -> Rule:
 RULES: Final[Mapping[str, Rule]] = {
     "id": task_id,
     "model": lambda model: model_name(model) if model is not None else None,
-    "output.files[]": _relative_file,
+    "output.files[]": relative_path,
     "output.schema": json_schema,
     "permissions.bash.allow[]": not_blank,
     "permissions.bash.deny[]": not_blank,
@@ -179,7 +209,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "protect[]": path_glob,
     "tags[]": not_blank,
     "verify[].name": _check_name,
-    "workspace.path": not_blank,
+    "workspace.path": _workspace_path,
+    "workspace.ref": repository_ref,
+    "workspace.repo": repository,
     "workspace.setup[]": not_blank,
     **{key: _reserved(is_used) for key, is_used in RESERVED.items()},
 }

@@ -91,7 +91,7 @@ def settings_of(
         "model": model,
         "sandbox": _sandbox(task, sources),
         "sandbox_required": _sandbox_required(task, sources),
-        "trust": _trust(task, sources),
+        "trust": trust_of(task, sources),
         "codemode": _codemode(task, sources),
         "isolation": isolation,
         "verify_in": _verify_in(task, isolation),
@@ -125,7 +125,7 @@ def _sandbox_required(task: LoadedTask, sources: Sources) -> EffectiveValue:
     return named if named is not None and named.value and not own.value else own
 
 
-def _trust(task: LoadedTask, sources: Sources) -> EffectiveValue:
+def trust_of(task: LoadedTask, sources: Sources) -> EffectiveValue:
     """Distrust of either place is enough."""
     own = _written(task, task.spec.trust, "trust")
     given = sources.options.trust

@@ -20,7 +20,7 @@ class Row(Struct, frozen=True):
 
     key: str
     name: str
-    """`id [model] #repeat`, the latter two only where the plan has several; unique within its suite."""
+    """`id (repository) [model] #repeat`, the latter three where the plan has several; unique in its suite."""
     suite: str
     spec: str
     outcome: Literal["passed", "failed", "error", "skipped", "missing"]
@@ -66,7 +66,8 @@ def _row(planned: PlannedResult, result: RunResult | None, *, name: str, missing
 def _name(planned: PlannedResult) -> str:
     model = f" [{planned.model}]" if planned.shows_model else ""
     repeat = f" #{planned.repeat}" if planned.shows_repeat else ""
-    return f"{planned.task_id}{model}{repeat}"
+    repo = f" ({planned.repo_name})" if planned.repo_name else ""
+    return f"{planned.task_id}{repo}{model}{repeat}"
 
 
 def _why_missing(batch: BatchResult) -> str:
@@ -89,4 +90,5 @@ def _planned(result: RunResult) -> PlannedResult:
         spec_sha256=result.spec_sha256,
         model=result.model,
         suite=result.suite,
+        repo_name=result.repo_name,
     )

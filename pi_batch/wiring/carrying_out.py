@@ -33,6 +33,7 @@ from pi_batch.wiring.exec_sessions import split_fork, write_branch
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.recorded import expected_from, newest_runs
+from pi_batch.wiring.repositories import Repositories, secrets_of
 from pi_batch.wiring.run_dir import make_run_dir
 from pi_batch.wiring.run_leg import (
     LOG,
@@ -97,7 +98,7 @@ def run_plan(
 
     A run without an origin cannot be resumed. Raises: PiBatchError when nothing could be run.
     """
-    mask = around.masker(options.secrets)
+    mask = around.masker(options.secrets, secrets_of(plan))
     is_trusting = all(task.spec.trust == "trusted" for task in plan.tasks)
     settings = Settings(around, reads_file=is_trusting)
     models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
@@ -189,6 +190,7 @@ def _make_batch(
         sandboxes=chooser,
         scripting=scripting,
         retry=call.settings.retry,
+        repositories=Repositories(around, call.settings.mirrors),
         warn=warn,
         is_watched=is_watched,
     )

@@ -65,6 +65,20 @@ class Settings:
         return self._around.cwd / text if text else None
 
     @property
+    def mirrors(self) -> Path:
+        """Where mirrors of other repositories are kept: the user's cache, or without one beside the runs."""
+        text = self._environment.mirrors or self.file.mirrors
+        cache = self._around.environ.get("XDG_CACHE_HOME")
+        if text:
+            return self._around.cwd / text
+        if cache:
+            return self._around.cwd / cache / "pi-batch" / "mirrors"
+        home = self._around.home
+        return (
+            home / ".cache" / "pi-batch" / "mirrors" if home else self._around.cwd / ".pi-batch" / "mirrors"
+        )
+
+    @property
     def retry(self) -> RetryPolicy:
         """How often and how long."""
         default = RetryPolicy()

@@ -67,15 +67,16 @@ class Surroundings:
         home = self.environ.get("HOME")
         return Path(home) if home else None
 
-    def masker(self, names: Sequence[str]) -> Masker:
-        """Hides the values of variables with the usual names, and of those named.
+    def masker(self, names: Sequence[str], others: Sequence[str] = ()) -> Masker:
+        """Hides the values of variables with the usual names, of those named, and other values.
 
         Raises: UsageError for a named variable that is not set.
         """
         missing = [name for name in names if name not in self.environ]
         if missing:
             raise UsageError(f"--secret {missing[0]}: no such environment variable, or it is empty")
-        return Masker([*secret_values(self.environ), *(self.environ[name] for name in names)])
+        named = (self.environ[name] for name in names)
+        return Masker([*secret_values(self.environ), *named, *others])
 
 
 def is_terminal(stream: object) -> bool:

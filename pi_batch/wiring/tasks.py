@@ -18,18 +18,20 @@ from pi_batch.environment import child_environment
 from pi_batch.errors import WorkspaceError
 from pi_batch.permissions import check_call
 from pi_batch.prompts import ContextFile, find_context_files, system_prompt, users_own_file
-from pi_batch.protocols import Clock
+from pi_batch.protocols import Clock, Workspace
 from pi_batch.redact import Masker
 from pi_batch.session_log import SessionLog
 from pi_batch.sinks.session_log import SessionWriter
-from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec
+from pi_batch.spec import PermissionsSpec, PlannedTask
 from pi_batch.tools.declare import parse_arguments
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
 from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
+from pi_batch.workspaces.repository import repository_workspace
 
 
 class TaskMaker(Struct, frozen=True):
@@ -43,6 +45,7 @@ class TaskMaker(Struct, frozen=True):
     sandboxes: SandboxChooser
     scripting: Scripting
     retry: RetryPolicy
+    repositories: Repositories
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
     is_watched: bool = True
@@ -60,16 +63,9 @@ class TaskMaker(Struct, frozen=True):
         opened = self.models.open(planned, lambda text: self.warn(key, text))
         store = ScriptStore()
         tools = tools_of(spec, self.scripting.runner_for(planned), store)
-        source = Path(planned.spec_dir) / spec.workspace.path
         return TaskParts(
             planned=planned,
-            workspace=workspaces.open_workspace(
-                spec.workspace.isolation,
-                source,
-                state_dir,
-                spec.workspace.include_uncommitted,
-                self.around.home,
-            ),
+            workspace=self._workspace(planned, state_dir),
             make_sandbox=partial(self.sandboxes.make, spec, TaskDirs(state_dir, outputs)),
             port=opened.port,
             bind_workspace=opened.bind_workspace,
@@ -82,7 +78,7 @@ class TaskMaker(Struct, frozen=True):
             make_env=lambda scratch: child_environment(self.around.environ, spec.permissions.env, scratch),
             make_judge=lambda parts: Judge(parts, verifiers.make_all()),
             open_session=lambda path, cwd: self._open_session(key, path, cwd),
-            system_prompt=lambda workspace: self._system_prompt(spec, source, workspace),
+            system_prompt=lambda workspace: self._system_prompt(planned, workspace),
             task_dir=task_dir,
             task_dir_name=f"tasks/{task_dir.name}",
             state_dir=state_dir,
@@ -115,14 +111,27 @@ class TaskMaker(Struct, frozen=True):
             self.warn(key, text)
         return session
 
-    def _system_prompt(self, spec: TaskSpec, source: Path, workspace: str) -> str:
+    def _workspace(self, planned: PlannedTask, state_dir: Path) -> Workspace:
+        spec = planned.spec.workspace
+        if spec.repo is not None:
+            return repository_workspace(self.repositories.origin(spec), Path(planned.spec_dir), state_dir)
+        source = Path(planned.spec_dir) / spec.path
+        return workspaces.open_workspace(
+            spec.isolation, source, state_dir, spec.include_uncommitted, self.around.home
+        )
+
+    def _system_prompt(self, planned: PlannedTask, workspace: str) -> str:
+        spec = planned.spec
         home = self.around.home
         user_dir = home / ".pi" / "agent" if home else None
         files: tuple[ContextFile, ...] = ()
         if spec.context_files and spec.trust == "untrusted":
             files = users_own_file(user_dir)
         elif spec.context_files:
-            files = find_context_files(user_dir, source.resolve(), Path(workspace))
+            source = None
+            if spec.workspace.repo is None:  # another repository has nothing to do with the spec's parents
+                source = (Path(planned.spec_dir) / spec.workspace.path).resolve()
+            files = find_context_files(user_dir, source, Path(workspace))
         return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
 
 

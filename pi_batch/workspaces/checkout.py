@@ -75,7 +75,7 @@ async def read_checkout(git: Git, top: Path) -> Checkout:
     git_dir = repository_of(top)
     common = common_directory(git_dir)
     place = Place(git_dir, top)
-    refs, symbolic = await _read_refs(git, place)  # first: it says best what is wrong with a repository
+    refs, symbolic = await read_refs(git, place)  # first: it says best what is wrong with a repository
     settings = await _read_settings(git, place)
     target = (await git.run(place, "symbolic-ref", "-q", "HEAD", accepted=(0, 1))).stdout.strip()
     branch = target if target.startswith(b"refs/heads/") else None
@@ -94,7 +94,8 @@ async def read_checkout(git: Git, top: Path) -> Checkout:
     )
 
 
-async def _read_refs(git: Git, place: Place) -> tuple[dict[bytes, str], dict[bytes, bytes]]:
+async def read_refs(git: Git, place: Place) -> tuple[dict[bytes, str], dict[bytes, bytes]]:
+    """Branches, tags and remote-tracking branches; those that name another are apart."""
     line = "--format=%(objectname)%00%(refname)%00%(symref)"
     kinds = ("refs/heads", "refs/tags", "refs/remotes")
     refs: dict[bytes, str] = {}
@@ -116,6 +117,11 @@ async def _read_head(git: Git, place: Place, oid: str | None) -> Commit | None:
         oid = (await git.run(place, "rev-parse", "--verify", "HEAD")).stdout.decode("ascii").strip()
     if not oid:
         return None
+    return await read_commit(git, place, oid)
+
+
+async def read_commit(git: Git, place: Place, oid: str) -> Commit:
+    """A commit by its id. Raises: WorkspaceError."""
     header = (await git.run(place, "cat-file", "commit", oid)).stdout.partition(b"\n\n")[0]
     tree = re.search(rb"^tree ([0-9a-f]+)$", header, re.MULTILINE)
     time_s = re.search(rb"^committer .* (\d+) [+-]\d+$", header, re.MULTILINE)

@@ -9,7 +9,8 @@ import pytest
 
 from pi_batch.errors import EmptySelection, SpecError, UsageError
 from pi_batch.load.config import Config
-from pi_batch.load.plan import UNNAMED_MODEL, adhoc_plan, check_specs, load_plan
+from pi_batch.load.plan import adhoc_plan, check_specs, load_plan
+from pi_batch.load.variants import UNNAMED_MODEL
 from pi_batch.results import EffectiveValue
 from pi_batch.spec import Plan
 from tests.load.loading import options, plan, problem, problems, task, write

@@ -47,8 +47,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
         ("only_if", [None], ["x", False, {}]),
         ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
-        ("workspace.ref", [None], ["main"]),
-        ("workspace.repo", [None], ["url"]),
     ],
 )
 def test_what_is_reserved_is_refused_and_nothing_else(key: str, free: list[Any], reserved: list[Any]) -> None:

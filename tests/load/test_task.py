@@ -511,8 +511,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("only_if: {changed: [src/**]}", "only_if"),
         ("only_if: 'true'", "only_if"),
         ("follow_ups: [And then]", "follow_ups"),
-        ("workspace: {repo: https://example.com/r.git}", "workspace.repo"),
-        ("workspace: {ref: main}", "workspace.ref"),
         ("sandbox: docker", "sandbox"),
     ],
 )

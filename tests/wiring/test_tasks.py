@@ -18,6 +18,7 @@ from pi_batch.results import PlannedResult
 from pi_batch.spec import ALL_TOOLS, PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
 from pi_batch.tools.write import Write
 from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser
 from pi_batch.wiring.scripting import Scripting
@@ -48,6 +49,7 @@ class Bench:
             self.chooser,
             Scripting(is_isolated=lambda: True),
             RetryPolicy(),
+            Repositories(around, path / "mirrors"),
             lambda key, text: self.warnings.append((key, text)),
         )
 
