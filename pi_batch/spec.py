@@ -222,6 +222,8 @@ class TaskSpec(SpecModel):
     """What tools may do."""
     sandbox: SandboxName = "auto"
     """What stands between commands and the machine."""
+    sandbox_image: str | None = None
+    """For docker and podman: an image that is here already; for podman also the path of a directory tree."""
     sandbox_required: bool = False
     """Refuse to run in anything weaker than asked for."""
     trust: Trust = "trusted"

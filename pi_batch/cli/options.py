@@ -39,7 +39,12 @@ LIMITS = (
     click.option(
         "--sandbox",
         metavar="NAME",
-        help="auto, bwrap, landlock or none. Default: auto, the strongest that works here.",
+        help="auto, bwrap, landlock, docker, podman or none. Default: auto, the strongest that works here.",
+    ),
+    click.option(
+        "--sandbox-image",
+        metavar="IMAGE",
+        help="What docker or podman make a container of; podman takes a directory, too. Default: none.",
     ),
     click.option(
         "--sandbox-required",

@@ -15,7 +15,7 @@ from typing import Any, Final, get_args
 from msgspec import Struct
 
 from pi_batch.load.problems import Problems
-from pi_batch.load.rules import NOT_AVAILABLE, RESERVED, model_name
+from pi_batch.load.rules import image_name, model_name
 from pi_batch.load.scalars import as_integer, as_number
 from pi_batch.load.yaml import read_file
 from pi_batch.spec import CodemodeMode, SandboxName
@@ -30,6 +30,8 @@ class Config(Struct, frozen=True):
 
     model: str | None = None
     sandbox: str | None = None
+    sandbox_image: str | None = None
+    """What docker and podman make a container of."""
     sandbox_required: bool | None = None
     """Refuse to run without a sandbox."""
     codemode: str | None = None
@@ -65,9 +67,9 @@ class Config(Struct, frozen=True):
 def sandbox_name(name: str) -> str | None:
     """What is wrong with a sandbox's name."""
     names = get_args(SandboxName)
-    if name not in names:
-        return f"got {quoted(name)}, need one of {listed(names)}{nearest(name, names)}"
-    return NOT_AVAILABLE if RESERVED.get("sandbox", lambda _: False)(name) else None
+    if name in names:
+        return None
+    return f"got {quoted(name)}, need one of {listed(names)}{nearest(name, names)}"
 
 
 def codemode_name(name: str) -> str | None:
@@ -104,6 +106,7 @@ def _tables(value: Any) -> str | None:
 SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "model": lambda value: _text(value, model_name),
     "sandbox": lambda value: _text(value, sandbox_name),
+    "sandbox_image": lambda value: _text(value, image_name),
     "sandbox_required": _truth,
     "codemode": lambda value: _text(value, codemode_name),
     "output": _text,

@@ -21,7 +21,6 @@ RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "follow_ups": bool,
     "mcp": bool,
     "only_if": lambda condition: condition is not None,
-    "sandbox": lambda name: name in ("docker", "podman"),
     "skills": bool,
 }
 """Which values ask for what a later version builds: to make one available, delete its line."""
@@ -30,6 +29,7 @@ _LATER_TOOLS = re.compile(r"mcp__.*|tool_search", re.DOTALL)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHECK_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}|/[^,\"\0\n]*")
 _MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/\S(.*\S)?")
 
 
@@ -48,6 +48,13 @@ def model_name(name: str) -> str | None:
     if _MODEL.fullmatch(name) and len(name) <= 1000:
         return None
     return f"got {quoted(name)}, need provider/model, e.g. 'openai/gpt-4.1'"
+
+
+def image_name(name: str) -> str | None:
+    """An image as engines name it, or the path of a directory tree."""
+    if _IMAGE.fullmatch(name):
+        return None
+    return f"got {quoted(name)}, need an image such as 'python:3.12-slim', or an absolute path"
 
 
 def _check_name(name: str) -> str | None:
@@ -207,6 +214,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "permissions.write.allow[]": _allowed_glob,
     "permissions.write.deny[]": path_glob,
     "protect[]": path_glob,
+    "sandbox_image": lambda image: image_name(image) if image is not None else None,
     "tags[]": not_blank,
     "verify[].name": _check_name,
     "workspace.path": _workspace_path,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from pi_batch.load.config import Config, codemode_name, environment_config, sandbox_name
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems
-from pi_batch.load.rules import model_name
+from pi_batch.load.rules import image_name, model_name
 from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask
 from pi_batch.results import EffectiveValue
@@ -48,6 +48,8 @@ def read_sources(options: PlanOptions, problems: Problems) -> Sources:
         _note(f"-m {name}", model_name(name), problems)
     if options.sandbox is not None:
         _note("--sandbox", sandbox_name(options.sandbox), problems)
+    if options.sandbox_image is not None:
+        _note("--sandbox-image", image_name(options.sandbox_image), problems)
     if options.codemode is not None:
         _note("--codemode", codemode_name(options.codemode), problems)
     for option in ("repeat", "jobs", "max_turns", "max_tokens"):
@@ -90,6 +92,7 @@ def settings_of(
     settings = {
         "model": model,
         "sandbox": _sandbox(task, sources),
+        "sandbox_image": _sandbox_image(task, sources),
         "sandbox_required": _sandbox_required(task, sources),
         "trust": trust_of(task, sources),
         "codemode": _codemode(task, sources),
@@ -114,6 +117,13 @@ def _sandbox(task: LoadedTask, sources: Sources) -> EffectiveValue:
         return EffectiveValue(sources.options.sandbox, "cli")
     own = _written(task, task.spec.sandbox, "sandbox")
     return own if own.source != "default" else sources.named("sandbox") or own
+
+
+def _sandbox_image(task: LoadedTask, sources: Sources) -> EffectiveValue:
+    if sources.options.sandbox_image is not None:
+        return EffectiveValue(sources.options.sandbox_image, "cli")
+    own = _written(task, task.spec.sandbox_image, "sandbox_image")
+    return own if own.source != "default" else sources.named("sandbox_image") or own
 
 
 def _sandbox_required(task: LoadedTask, sources: Sources) -> EffectiveValue:
@@ -181,6 +191,7 @@ def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> Tas
             "trust": settings["trust"].value,
             "model": settings["model"].value,
             "sandbox": settings["sandbox"].value,
+            "sandbox_image": settings["sandbox_image"].value,
             "sandbox_required": settings["sandbox_required"].value,
             "verify_in": settings["verify_in"].value,
             "budget": BudgetSpec(**budget),

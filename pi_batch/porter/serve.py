@@ -147,6 +147,19 @@ class Porter:
         self._reap()
         return [b"ok"]
 
+    def _do_signal(self, request: Request) -> list[bytes]:
+        """Signal what carries a mark: the mark, how many of its last bits do not count, the signal."""
+        from pi_batch.porter.marked import signal_marked
+
+        mark, ignored_bits, number = map(int, request.fields)
+        self._reap()
+        return [b"ok", b"%d" % signal_marked(mark, ignored_bits, number)]
+
+    def _do_environment(self, request: Request) -> list[bytes]:
+        """The variables that this process was started with: an image's own."""
+        del request
+        return [b"ok", *(b"%s=%s" % pair for pair in os.environb.items())]
+
     # --- files ---
 
     def _do_resolve(self, request: Request) -> list[bytes]:
@@ -306,14 +319,18 @@ def _prctl(option: int, value: int) -> None:
     _ctypes.call_function(_ctypes.dlsym(library, "prctl"), (option, value, 0, 0, 0))
 
 
-def main(number: int) -> None:
-    """Serve on an inherited socket."""
+def main(number: int | str) -> None:
+    """Serve on an inherited socket, or on one that is called by its path."""
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
-    os.set_inheritable(number, False)
     _prctl(_SET_CHILD_SUBREAPER, 1)
     _prctl(_SET_DUMPABLE, 0)
-    socket = _socket.socket(fileno=number)
+    if isinstance(number, str):
+        socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+        socket.connect(number)
+    else:
+        os.set_inheritable(number, False)
+        socket = _socket.socket(fileno=number)
     try:
         wire.send(socket, [b"", b"ready"])
         Porter(socket).run()

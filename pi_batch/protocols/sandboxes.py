@@ -69,6 +69,8 @@ class Sandbox(Protocol):
     name: str
     layers: tuple[str, ...]
     """What isolates, strongest first; empty when nothing does."""
+    python: str
+    """What runs programs of ours inside."""
 
     async def start(self) -> None:
         """Bring it up. Raises: SandboxError."""

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 TABLE = {
     "bwrap": "pi_batch.sandboxes.bwrap:bwrap",
     "landlock": "pi_batch.sandboxes.landlock:landlock",
+    "docker": "pi_batch.sandboxes.container:docker",
+    "podman": "pi_batch.sandboxes.container:podman",
     "none": "pi_batch.sandboxes.none:NoneSandbox",
 }
 """Name -> "module:maker", strongest first, for the names that a spec may give; takes a SandboxPlace."""

@@ -11,7 +11,7 @@ import functools
 import importlib.util
 import os
 import shutil
-import socket
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -20,11 +20,11 @@ from pi_batch.porter.wire import spilled
 from pi_batch.protocols import SandboxPlace
 from pi_batch.sandboxes import own_git, visible
 from pi_batch.sandboxes.calls import GRACE_S
-from pi_batch.sandboxes.enclosed import Enclosed
+from pi_batch.sandboxes.enclosed import PLAIN_VARIABLES, Enclosed
 from pi_batch.sandboxes.filters import walled_filter
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
-from pi_batch.sandboxes.proxy import NO_PROXY, VARIABLES, Proxy
+from pi_batch.sandboxes.way_out import WayOut
 
 _READ_ONLY_IN_PROC = ("sys", "sysrq-trigger", "irq", "bus", "fs", "scsi", "acpi")
 """What root owns and could write without any capability; other users only see it."""
@@ -47,24 +47,22 @@ class Bwrap:
     """The walls of one sandbox."""
 
     name = "bwrap"
+    python = sys.executable
+    door: str | None = None
+    is_remote = False
+    variables: Mapping[str, str] = PLAIN_VARIABLES
 
     def __init__(self, place: SandboxPlace, search_path: str, home: str) -> None:
         self._place = place
         self._search_path = search_path
         self._home = os.path.realpath(home) if home else "/home/user"
         self._filter: int | None = None
-        hosts = place.network if isinstance(place.network, tuple) else None
-        self._proxy = None if hosts is None else Proxy(hosts)
-        self._proxy_port = 0
+        self._way_out = WayOut(place.network)
         self._placed: list[str] = []
         """What was made to hold a place in a person's repository."""
-        files = "its own files and processes"
-        network = "the machine's network" if place.network is True else "its own network"
-        if hosts is not None:
-            network += f", and a proxy to {len(hosts)} host{'s' * (len(hosts) != 1)}"
         self.layers: tuple[str, ...] = (
-            files,
-            network,
+            "its own files and processes",
+            self._way_out.layer,
             "no privileges",
             "filtered system calls",
         )
@@ -82,30 +80,25 @@ class Bwrap:
         return [*words, "--", *porter], [self._filter]
 
     async def lock(self, line: Line) -> None:
-        """Open the one way out, where the network is a list of hosts. Raises: OSError."""
-        if self._proxy is None:
-            return
-        (port, *_), files = await line.ask("listen")
-        self._proxy_port = int(port)
-        await self._proxy.start(socket.socket(fileno=files[0]))
+        """Open the one way out, where the network is a list of hosts. Raises: OSError, SandboxError."""
+        await self._way_out.open(line)
 
     def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
         """The same; root's tar must not try to give files away, and clients are told of the proxy."""
         changed = {"TAR_OPTIONS": "--no-same-owner", **env} if os.geteuid() == 0 else dict(env)
-        if self._proxy is not None:
-            changed |= dict.fromkeys(VARIABLES, f"http://127.0.0.1:{self._proxy_port}")
-            changed |= {"NO_PROXY": NO_PROXY, "no_proxy": NO_PROXY, "NODE_USE_ENV_PROXY": "1"}
-        return changed
+        return {**changed, **self._way_out.variables}
 
     def close(self) -> None:
         """Let go of the filter, and of places that were held."""
-        if self._proxy is not None:
-            self._proxy.close()
+        self._way_out.close()
         own_git.give_back(self._placed)
         self._placed.clear()
         if self._filter is not None:
             os.close(self._filter)
             self._filter = None
+
+    def force(self) -> None:
+        """Nothing is left: the porter is the first process, and dies with its parent."""
 
     def _walls(self) -> Iterator[str]:
         yield from (

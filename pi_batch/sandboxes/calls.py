@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import logging
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Protocol
 
 from pi_batch.protocols import Completed
 from pi_batch.sandboxes import marks
 from pi_batch.sandboxes.adoption import ADOPTION
-from pi_batch.sandboxes.ending import Kin, Meanwhile, end_whatever_comes
+from pi_batch.sandboxes.ending import Kin, Meanwhile, end, end_whatever_comes
 from pi_batch.sandboxes.marks import MAX_NUMBER, Mark
 from pi_batch.sandboxes.output import Output
 
@@ -45,10 +45,22 @@ class Running(Protocol):
         ...
 
 
+EndInside = Callable[[Mark, float, asyncio.Event], Coroutine[None, None, int]]
+"""Ends what carries a mark, with a grace, cut short by a hurry; how many processes could not be ended."""
+
+
 class Calls:
     """Follows commands; what a call leaves running is remembered until `end_all`."""
 
-    def __init__(self, *, grace_s: float = GRACE_S, linger_s: float = LINGER_S) -> None:
+    def __init__(
+        self,
+        *,
+        grace_s: float = GRACE_S,
+        linger_s: float = LINGER_S,
+        end_inside: EndInside | None = None,
+    ) -> None:
+        self._end_inside = end_inside
+        """How, where the processes are not this machine's own to be seen; None: they are."""
         self._grace_s = grace_s
         self._linger_s = linger_s
         self._task = next(_TASK_NUMBERS) % MAX_NUMBER + 1
@@ -124,8 +136,15 @@ class Calls:
 
     async def _end(self, kin: Kin, meanwhile: Meanwhile) -> None:
         """End processes; what cannot be ended (another user's, one that hangs in the kernel) is logged."""
-        for process in await end_whatever_comes(kin, grace_s=self._grace_s, meanwhile=meanwhile):
-            _logger.warning("process %d of task %d could not be ended", process.pid, self._task)
+        left = await end_whatever_comes(lambda hurry: self._ending(kin, hurry), meanwhile=meanwhile)
+        if left:
+            _logger.warning("%d processes of task %d could not be ended", left, self._task)
+
+    async def _ending(self, kin: Kin, hurry: asyncio.Event) -> int:
+        """End processes; how many could not be."""
+        if self._end_inside is not None:
+            return await self._end_inside(kin.mark, self._grace_s, hurry)
+        return len(await end(kin, grace_s=self._grace_s, hurry=hurry))
 
     def _let_go(self, command: Running) -> None:
         """After a call: keep reading for as long as somebody holds the pipe."""

@@ -22,11 +22,13 @@ from pi_batch.errors import SandboxError
 from pi_batch.porter import wire
 from pi_batch.porter.files import require_regular
 from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
-from pi_batch.sandboxes import local_files
+from pi_batch.sandboxes import doors, local_files
 from pi_batch.sandboxes.adoption import ADOPTION
 from pi_batch.sandboxes.calls import GRACE_S, LINGER_S, Calls
+from pi_batch.sandboxes.ending_inside import end_inside
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
+from pi_batch.sandboxes.marks import Mark
 from pi_batch.text import one_line
 
 START_S = 20.0
@@ -48,6 +50,14 @@ class Enclosure(Protocol):
     name: str
     layers: tuple[str, ...]
     """What isolates, strongest first."""
+    python: str
+    """What runs programs of ours inside."""
+    door: str | None
+    """A socket's path that the porter calls, where it can inherit no open file; None: it inherits its end."""
+    is_remote: bool
+    """True where processes inside are not below this one: they are found and signalled from inside."""
+    variables: Mapping[str, str]
+    """What the program that builds the walls gets."""
 
     def command(self, porter: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
         """The command that brings the porter up inside, and files that it inherits. Raises: SandboxError."""
@@ -64,6 +74,14 @@ class Enclosure(Protocol):
     def close(self) -> None:
         """Release what the walls hold."""
         ...
+
+    def force(self) -> None:
+        """End what is left inside, where the porter did not go by itself."""
+        ...
+
+
+PLAIN_VARIABLES: Mapping[str, str] = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+"""Enough for a program that builds walls here."""
 
 
 @functools.cache
@@ -96,10 +114,12 @@ class Enclosed:
         linger_s: float = LINGER_S,
     ) -> None:
         self.name = enclosure.name
+        self.python = enclosure.python
         self._enclosure = enclosure
         self._wanted = limits
         self._limits = limits
-        self._calls = Calls(grace_s=grace_s, linger_s=linger_s)
+        end_inside = self._end_inside if enclosure.is_remote else None
+        self._calls = Calls(grace_s=grace_s, linger_s=linger_s, end_inside=end_inside)
         self._line: Line | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._restarts = 0
@@ -249,13 +269,11 @@ class Enclosed:
 
     async def _bring_up(self) -> None:
         """Start a porter within the walls. Raises: SandboxError."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         complaints = os.memfd_create("pi-batch-complaints")
         try:
-            self._line = Line(self.name, ours)
-            with theirs:
-                self._child = self._launch(theirs.fileno(), complaints)
             async with asyncio.timeout(START_S):  # both are on the line before the porter is up
+                await self._connect(complaints)
+                assert self._line is not None  # noqa: S101 -- for the types
                 limits = self._line.ask("limits", *self._limits.fields())
                 await asyncio.gather(limits, self._enclosure.lock(self._line))
         except (SandboxError, TimeoutError, OSError) as error:
@@ -265,12 +283,24 @@ class Enclosed:
         finally:
             os.close(complaints)
 
+    async def _connect(self, complaints: int) -> None:
+        """Start the porter, and have a line to it. Raises: SandboxError, OSError."""
+        if self._enclosure.door is None:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            self._line = Line(self.name, ours)
+            with theirs:
+                self._child = self._launch(theirs.fileno(), complaints)
+            return
+        with doors.opened(self._enclosure.door) as door:
+            self._child = self._launch(door.fileno(), complaints)
+            self._line = Line(self.name, await doors.caller(door, self._child))
+
     def _launch(self, number: int, complaints: int) -> subprocess.Popen[bytes]:
         argv, files = self._enclosure.command(porter_command(number))
         return subprocess.Popen(
             self._limits.command(argv),
             cwd="/",
-            env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+            env=self._enclosure.variables,
             stdin=subprocess.DEVNULL,
             stdout=complaints,
             stderr=complaints,
@@ -290,6 +320,10 @@ class Enclosed:
         except subprocess.TimeoutExpired:
             child.kill()
             child.wait()
+            self._enclosure.force()
+
+    async def _end_inside(self, mark: Mark, grace_s: float, hurry: asyncio.Event) -> int:
+        return 0 if self._line is None else await end_inside(self._line, mark, grace_s=grace_s, hurry=hurry)
 
     async def _has_processes(self) -> bool:
         """False where nothing can be left: no porter ever came up, or it says so."""

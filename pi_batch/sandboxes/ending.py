@@ -7,7 +7,7 @@ import contextlib
 import functools
 import os
 import signal
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
 from pi_batch.sandboxes import marks, processes
 from pi_batch.sandboxes.adoption import ADOPTION
@@ -21,7 +21,7 @@ FIRST_LOOK_S = 0.005
 LAST_LOOK_S = 0.1
 """Between looks at what is left, growing."""
 
-Meanwhile = Callable[[asyncio.Task[list[Process]]], Awaitable[object]]
+Meanwhile = Callable[[asyncio.Task[int]], Awaitable[object]]
 """What to do until an ending is done."""
 
 
@@ -34,7 +34,7 @@ class Kin:
     """
 
     def __init__(self, mark: Mark, leaders: Iterable[int], *, takes_strays: bool = False) -> None:
-        self._mark = mark
+        self.mark = mark
         self._sessions = set(leaders)
         self._runners: set[int] = set()
         """Runners that ran inside: their orphans carry their marks."""
@@ -65,7 +65,7 @@ class Kin:
     def _belongs(self, process: Process, mark: Mark | None) -> bool:
         if mark is None:
             return process.session in self._sessions
-        return self._mark.covers(mark) or mark.runner in self._runners
+        return self.mark.covers(mark) or mark.runner in self._runners
 
     def _learn(self, process: Process, mark: Mark | None, own_session: int) -> None:
         """Remember what leads to a process's relatives, should it end before they are found."""
@@ -97,10 +97,12 @@ async def end(kin: Kin, *, grace_s: float, hurry: asyncio.Event) -> list[Process
     return await _until_gone(kin, signal.SIGKILL, KILL_WAIT_S, None)
 
 
-async def end_whatever_comes(kin: Kin, *, grace_s: float, meanwhile: Meanwhile) -> list[Process]:
-    """The same beside something that waits for it; a cancellation only makes it hurry."""
+async def end_whatever_comes(
+    end: Callable[[asyncio.Event], Coroutine[None, None, int]], *, meanwhile: Meanwhile
+) -> int:
+    """What `end` gives, beside something that waits for it; a cancellation only makes it hurry."""
     hurry = asyncio.Event()
-    ending = asyncio.create_task(end(kin, grace_s=grace_s, hurry=hurry))
+    ending = asyncio.create_task(end(hurry))
     try:
         await meanwhile(ending)
     finally:

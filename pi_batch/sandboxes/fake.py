@@ -7,6 +7,7 @@ import errno
 import itertools
 import os
 import posixpath
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
@@ -59,6 +60,7 @@ class FakeSandbox:
 
     name = "fake"
     layers: tuple[str, ...] = ()
+    python = sys.executable
 
     def __init__(
         self,

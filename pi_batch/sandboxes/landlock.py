@@ -9,6 +9,7 @@ Source: landlock(7); Linux's Documentation/userspace-api/landlock.rst.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from pi_batch.kernel import landlock as kernel
 from pi_batch.protocols import SandboxPlace
 from pi_batch.sandboxes import own_git, visible
 from pi_batch.sandboxes.calls import GRACE_S
-from pi_batch.sandboxes.enclosed import Enclosed
+from pi_batch.sandboxes.enclosed import PLAIN_VARIABLES, Enclosed
 from pi_batch.sandboxes.filters import bare_filter
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
@@ -35,6 +36,10 @@ class Landlock:
     """The walls of one sandbox."""
 
     name = "landlock"
+    python = sys.executable
+    door: str | None = None
+    is_remote = False
+    variables: Mapping[str, str] = PLAIN_VARIABLES
 
     def __init__(self, place: SandboxPlace, search_path: str, home: str) -> None:
         self._place = place
@@ -90,6 +95,9 @@ class Landlock:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def force(self) -> None:
+        """Nothing is left: it was this process's own child."""
 
     def _private_home(self) -> str:
         path = Path(self._place.scratch, ".home")

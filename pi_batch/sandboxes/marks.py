@@ -29,6 +29,8 @@ CALL_VARIABLE = "PI_BATCH_CALL"
 MAX_NUMBER = 0xFFFF
 """Of tasks and calls; a counter starts again at 1 beyond it."""
 
+CALL_BITS = 16
+"""The last bits of a mark say which call."""
 _MARKED = 1 << 62
 _RUNNER_MASK = 0x3FFF_FFFF
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 
 from pi_batch.errors import SandboxError
@@ -22,6 +23,7 @@ class NoneSandbox:
 
     name = "none"
     layers: tuple[str, ...] = ()
+    python = sys.executable
 
     def __init__(
         self, _place: SandboxPlace | None = None, *, grace_s: float = GRACE_S, linger_s: float = LINGER_S

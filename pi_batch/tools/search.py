@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -104,7 +103,7 @@ async def _output(context: ToolContext, mode: str, request: str) -> bytes:
     root = str(Path(__file__).resolve().parents[2])
     try:
         completed = await context.sandbox.exec(
-            [sys.executable, "-I", "-X", "utf8", "-c", _START.format(root), request],
+            [context.sandbox.python, "-I", "-X", "utf8", "-c", _START.format(root), request],
             cwd=context.workspace,
             env=context.env,
             timeout_s=timeout_s,

@@ -22,6 +22,7 @@ class RunOptions(Struct, frozen=True):
     max_cost_usd: float | None = None
     max_wall_s: float | None = None
     sandbox: str | None = None
+    sandbox_image: str | None = None
     sandbox_required: bool = False
     trust: str | None = None
     codemode: str | None = None

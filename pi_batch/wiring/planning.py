@@ -28,6 +28,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         max_cost_usd=options.max_cost_usd,
         max_wall_s=options.max_wall_s,
         sandbox=options.sandbox,
+        sandbox_image=options.sandbox_image,
         sandbox_required=options.sandbox_required,
         trust=options.trust,
         codemode=options.codemode,

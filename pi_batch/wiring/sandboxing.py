@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +19,12 @@ from pi_batch.wiring.surroundings import Surroundings
 
 LADDER = ("bwrap", "landlock")
 """What `auto` tries, strongest first, before it ends at none."""
+ENGINES = ("docker", "podman")
+"""What it tries after these where an image is named."""
 
 Network = bool | tuple[str, ...]
+Wish = tuple[str, bool, Network, str]
+"""A sandbox's name, whether one is required, its network, an image."""
 
 
 class Choice(Struct, frozen=True):
@@ -47,13 +51,16 @@ class SandboxChooser(Struct, frozen=True):
     search_path: str
     home: str
     run_dir: Path
-    choices: dict[tuple[str, bool, Network], Choice] = field(default_factory=dict)
+    choices: dict[Wish, Choice] = field(default_factory=dict)
     _complaints: dict[tuple[str, Network], str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """What container engines are told of it."""
 
     @classmethod
     def of(cls, around: Surroundings, run_dir: Path) -> SandboxChooser:
         """For a run from here."""
-        return cls(around.environ.get("PATH", os.defpath), str(around.home or ""), run_dir)
+        path = around.environ.get("PATH", os.defpath)
+        return cls(path, str(around.home or ""), run_dir, environ=around.environ)
 
     async def prepare(self, tasks: Iterable[PlannedTask]) -> tuple[str, ...]:
         """Find what every task will get, before any request; warnings, one for each thing to be said."""
@@ -88,18 +95,21 @@ class SandboxChooser(Struct, frozen=True):
             network=network,
             is_users_own=not Path(root).is_relative_to(dirs.state.resolve()),
         )
-        return self._sandbox(name, place)
+        return self._maker(name, spec.sandbox_image or "")(place, limits_here())
 
-    def _sandbox(self, name: str, place: SandboxPlace) -> Sandbox:
-        return sandboxes.load(name)(place, limits_here(), search_path=self.search_path, home=self.home)
+    def _maker(self, name: str, image: str) -> Callable[..., Sandbox]:
+        """What makes a sandbox around a place."""
+        make = partial(sandboxes.load(name), search_path=self.search_path, home=self.home)
+        return partial(make, image=image, environ=self.environ) if name in ENGINES else make
 
-    async def _choose(self, name: str, is_required: bool, network: Network) -> Choice:
+    async def _choose(self, name: str, is_required: bool, network: Network, image: str) -> Choice:
         if name == "none":
             why = "sandbox: none, but sandbox_required asks for one: name another, or auto"
             return Choice("", why) if is_required else Choice("none")
         complaints: list[str] = []
-        for candidate in LADDER if name == "auto" else (name,):
-            complaint = await self.complaint(candidate, network)
+        ladder = (*LADDER, *(ENGINES if image else ()))
+        for candidate in ladder if name == "auto" else (name,):
+            complaint = await self.complaint(candidate, network, image)
             if not complaint:
                 return Choice(candidate, "; ".join(complaints))
             complaints.append(complaint)
@@ -108,11 +118,11 @@ class SandboxChooser(Struct, frozen=True):
             return Choice("none", why)
         return Choice("", why if name != "auto" else f"no sandbox works here: {why}")
 
-    async def complaint(self, name: str, network: Network = False) -> str:
+    async def complaint(self, name: str, network: Network = False, image: str = "") -> str:
         """Why a sandbox does not work here; empty when it does."""
-        key = (name, network)
+        key = (f"{name} {image}" if name in ENGINES else name, network)
         if key not in self._complaints:
-            make = partial(sandboxes.load(name), search_path=self.search_path, home=self.home)
+            make = self._maker(name, image)
             try:
                 await probe(make, network=network)  # type: ignore[arg-type] # partial of any maker
                 self._complaints[key] = ""
@@ -126,8 +136,8 @@ def limits_here() -> Limits:
     return Limits(wants_cgroup=True)
 
 
-def _wish(spec: TaskSpec) -> tuple[str, bool, Network]:
-    return spec.sandbox, spec.sandbox_required, spec.permissions.network
+def _wish(spec: TaskSpec) -> Wish:
+    return spec.sandbox, spec.sandbox_required, spec.permissions.network, spec.sandbox_image or ""
 
 
 def _at_none(why: str) -> str:

@@ -45,7 +45,7 @@ def start(desk: Desk, server: LoopbackServer, model: str, window: int | None, **
     """Run the task against a server."""
     spec = {"prompt": "Count the rows.", "workspace": {"isolation": "none"}, "verify": ["true"], **fields}
     desk.write("task.yaml", json.dumps(spec))
-    provider = model.partition("/")[0].upper().replace("-", "_")
+    provider = model.partition("/")[0].removesuffix("-chat").upper()
     desk.setenv(f"{provider}_BASE_URL", server.url)
     desk.setenv(f"{provider}_API_KEY", "sk-test-key-0123456789")
     if window is not None:

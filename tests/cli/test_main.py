@@ -74,7 +74,7 @@ UNUSABLE = {
     "a provider of nobody": ("run task.yaml -m nobody/x", 2, "provider 'nobody': unknown (known: "),
     "no model": ("run task.yaml", 2, "no model: name one with -m"),
     "a sandbox of nobody": ("run task.yaml --sandbox jail", 2, "--sandbox: got 'jail'"),
-    "a sandbox of later": ("run task.yaml --sandbox docker", 2, "--sandbox: not available in this version"),
+    "an image of nobody": ("run task.yaml --sandbox-image=--privileged", 2, "need an image such as"),
     "money that is no number": ("run task.yaml --max-cost-usd nan", 2, "--max-cost-usd: got nan"),
     "no end": ("run task.yaml --max-wall-s inf", 2, "--max-wall-s: got inf"),
     "a filter that takes all away": ("run task.yaml --filter x*", 4, "no task matches --filter x*"),

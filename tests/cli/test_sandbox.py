@@ -121,7 +121,7 @@ def test_a_hostile_checkout_is_not_obeyed(desk: Desk) -> None:
     ("spec", "complaint"),
     [
         ("permissions: {network: ['http://x']}", "need a host such as"),
-        ("sandbox: docker", "not available in this version"),
+        ("sandbox_image: --privileged", "need an image such as"),
         ("sandbox_required: maybe", "sandbox_required: got 'maybe'"),
     ],
 )

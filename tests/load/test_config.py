@@ -104,7 +104,11 @@ def test_two_files_side_by_side_are_a_mistake(tmp_path: Path) -> None:
         ("zzz = 1", "tool.pi-batch.zzz: unknown key"),
         ("model = 3", "tool.pi-batch.model: got '3', need text"),
         ("model = 'gpt'", "tool.pi-batch.model: got 'gpt', need provider/model, e.g. 'openai/gpt-4.1'"),
-        ("sandbox = 'docker'", "tool.pi-batch.sandbox: not available in this version"),
+        (
+            "sandbox_image = 'a b'",
+            "tool.pi-batch.sandbox_image: got 'a b', need an image such as 'python:3.12-slim', "
+            "or an absolute path",
+        ),
         (
             "sandbox = 'x'",
             "tool.pi-batch.sandbox: got 'x', need one of auto, bwrap, landlock, docker, podman, none",

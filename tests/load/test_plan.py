@@ -129,6 +129,7 @@ def test_every_setting_says_where_it_came_from(tmp_path: Path) -> None:
     assert made.settings == {
         "model": EffectiveValue("fake/model", "cli"),
         "sandbox": EffectiveValue("auto", "default"),
+        "sandbox_image": EffectiveValue(None, "default"),
         "sandbox_required": EffectiveValue(False, "default"),
         "trust": EffectiveValue("trusted", "default"),
         "codemode": EffectiveValue("on", "default"),
@@ -200,14 +201,20 @@ def test_precedence_of_jobs(
         ({"max_wall_s": float("inf")}, "--max-wall-s: got inf, need > 0"),
         ({"repeat": 0}, "--repeat: got 0, need >= 1"),
         ({"jobs": 0}, "--jobs: got 0, need >= 1"),
-        ({"sandbox": "docker"}, "--sandbox: not available in this version"),
+        (
+            {"sandbox_image": "-v"},
+            "--sandbox-image: got '-v', need an image such as 'python:3.12-slim', or an absolute path",
+        ),
         (
             {"sandbox": "dokcer"},
             "--sandbox: got 'dokcer', need one of auto, bwrap, landlock, docker, podman, none, "
             "did you mean 'docker'?",
         ),
         ({"environ": {"PI_BATCH_JOBS": "x"}}, "PI_BATCH_JOBS: got 'x', need a whole number"),
-        ({"environ": {"PI_BATCH_SANDBOX": "podman"}}, "PI_BATCH_SANDBOX: not available in this version"),
+        (
+            {"environ": {"PI_BATCH_SANDBOX": "x"}},
+            "PI_BATCH_SANDBOX: got 'x', need one of auto, bwrap, landlock, docker, podman, none",
+        ),
         (
             {"environ": {"PI_BATCH_MODEL": "gpt"}},
             "PI_BATCH_MODEL: got 'gpt', need provider/model, e.g. 'openai/gpt-4.1'",

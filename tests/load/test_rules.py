@@ -45,7 +45,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
         ("follow_ups", [()], [("x",)]),
         ("mcp", [{}], [{"a": 1}]),
         ("only_if", [None], ["x", False, {}]),
-        ("sandbox", ["auto", "bwrap", "landlock", "none"], ["docker", "podman"]),
         ("skills", [()], [("x",)]),
     ],
 )

@@ -511,7 +511,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("only_if: {changed: [src/**]}", "only_if"),
         ("only_if: 'true'", "only_if"),
         ("follow_ups: [And then]", "follow_ups"),
-        ("sandbox: docker", "sandbox"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:

@@ -19,8 +19,11 @@ from pi_batch.errors import SandboxError
 from pi_batch.protocols import Completed, Sandbox, SandboxPlace
 from pi_batch.sandboxes import FAKES, TABLE, load
 from pi_batch.sandboxes.fake import FakeCall, FakeFile, FakeRun, FakeSandbox
+from tests.sandboxes.engines import ENGINES, settings
 
 ALL_NAMES = (*TABLE, *FAKES)
+EACH_NAME = [pytest.param(name, marks=pytest.mark.slow if name in ENGINES else ()) for name in ALL_NAMES]
+"""For tests that bring each of them up: containers take their time."""
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -83,7 +86,7 @@ def _rig(name: str, root: Path) -> Rig:
             lambda path: put(path, FakeFile(kind="other")),
         )
     place = place_in(root)
-    sandbox = load(name)(place)
+    sandbox = load(name)(place, **(settings(name) or {} if name in ENGINES else {}))
     return Rig(sandbox, place.root, lambda path, target: Path(path).symlink_to(target), os.mkfifo)
 
 
@@ -100,7 +103,10 @@ def works(name: str) -> bool:
     """Whether a sandbox comes up on this machine."""
 
     async def comes_up(directory: Path) -> bool:
-        sandbox = load(name)(place_in(directory))
+        more = settings(name) if name in ENGINES else {}
+        if more is None:
+            return False
+        sandbox = load(name)(place_in(directory), **more)
         try:
             await sandbox.start()
         except SandboxError:

@@ -14,10 +14,10 @@ from pi_batch.errors import SandboxError
 from pi_batch.protocols import DirEntry
 from pi_batch.sandboxes import FAKES, TABLE, load
 from pi_batch.spec import TaskSpec
-from tests.sandboxes.rigs import ALL_NAMES, Rig, started
+from tests.sandboxes.rigs import ALL_NAMES, EACH_NAME, Rig, started
 
 
-@pytest.fixture(params=ALL_NAMES)
+@pytest.fixture(params=EACH_NAME)
 async def rig(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rig]:
     async with started(request.param, tmp_path) as rig:
         yield rig

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
 from pi_batch.errors import SandboxError
 from pi_batch.protocols import SandboxPlace
-from pi_batch.sandboxes.enclosed import Enclosed
+from pi_batch.sandboxes.enclosed import PLAIN_VARIABLES, Enclosed
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
 from pi_batch.sandboxes.probe import probe
@@ -24,6 +25,10 @@ class Walls:
     """Run in the porter's place."""
     name: str = "holed"
     layers: tuple[str, ...] = ()
+    python: str = sys.executable
+    door: str | None = None
+    is_remote: bool = False
+    variables: Mapping[str, str] = field(default_factory=lambda: PLAIN_VARIABLES)
 
     def command(self, porter: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
         """The bare porter, or something else."""
@@ -38,6 +43,9 @@ class Walls:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def force(self) -> None:
+        """Nothing is left."""
 
 
 @pytest.mark.parametrize("network", [False, True])

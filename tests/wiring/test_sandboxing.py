@@ -76,7 +76,7 @@ def test_nothing_weaker_than_asked_for_is_taken(tmp_path: Path, spec: dict[str, 
 def test_none_by_name_needs_no_trial_and_no_warning(tmp_path: Path) -> None:
     made = SandboxChooser("", "", tmp_path)
     assert prepared(made, task(sandbox="none")) == ()
-    assert made.choices == {("none", False, False): Choice("none")}
+    assert made.choices == {("none", False, False, ""): Choice("none")}
 
 
 @BOTH_WORK
