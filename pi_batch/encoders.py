@@ -107,6 +107,18 @@ def _escaped_pipe(match: re.Match[str]) -> str:
     return slashes + ("\\\\|" if len(slashes) % 2 else "\\|")
 
 
+# --- spreadsheets ---------------------------------------------------------------------------------
+
+
+def csv_cell(text: str) -> str:
+    """One line that a spreadsheet takes for text, not for a formula; the CSV writer quotes it itself.
+
+    Source: OWASP, CSV Injection.
+    """
+    line = plain_line(text)
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
+
+
 # --- CI runners -----------------------------------------------------------------------------------
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pi_batch.encoders import (
     BEGINNING_LEFT_OUT,
     REST_LEFT_OUT,
+    csv_cell,
     html_line,
     keep_head,
     keep_tail,
@@ -200,3 +201,13 @@ def test_a_tail_begins_with_a_whole_line_where_one_fits() -> None:
 def test_no_room_leaves_the_note_alone() -> None:
     assert keep_head("x" * 100, 0) == REST_LEFT_OUT
     assert keep_tail("x" * 100, 0) == BEGINNING_LEFT_OUT
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "=cmd|' /C calc'!A0"])
+def test_a_spreadsheet_takes_a_cell_for_text(text: str) -> None:
+    assert csv_cell(text) == f"'{text}"
+
+
+def test_a_plain_cell_stays_as_it_is_on_one_line() -> None:
+    assert csv_cell("openai/gpt-6") == "openai/gpt-6"
+    assert "\n" not in csv_cell("a\n=b")

@@ -30,6 +30,7 @@ COMMANDS = {
     "plan": CommandEntry("pi_batch.cli.plan", "Show what would run, without running it."),
     "report": CommandEntry("pi_batch.cli.report", "Make the reports of a finished run again."),
     "merge": CommandEntry("pi_batch.cli.merge", "Make one run of the shards of a plan."),
+    "compare": CommandEntry("pi_batch.cli.compare", "Compare runs or models; a gate for CI."),
     "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
     "export": CommandEntry("pi_batch.cli.export", "Make a session readable: one HTML page, or text."),
@@ -41,7 +42,7 @@ COMMANDS = {
 }
 """What this version has."""
 
-RESERVED = ("compare", "suite", "rpc")
+RESERVED = ("suite", "rpc")
 """Names that later versions give a meaning: known, and refused as such."""
 
 

@@ -8,7 +8,7 @@ import click
 
 
 @click.command("report", epilog="Example: pi-batch report .pi-batch/runs/RUN --markdown summary.md")
-@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN_DIR...")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write junit.xml here.")
 @click.option(
     "--xunit",
@@ -31,12 +31,33 @@ import click
     metavar="FILE",
     help="Write a page here; the tasks' sessions become pages beside it.",
 )
-def command(run_dir: Path, json_file: Path | None, **files: Path | None) -> int:
+@click.option(
+    "--leaderboard",
+    "boards",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write a leaderboard of the run's models here: .html, .csv, .json, .txt, or - for stdout.",
+)
+def command(
+    runs: tuple[str, ...], boards: tuple[Path, ...], json_file: Path | None, **files: Path | None
+) -> int:
     """Make the reports of a finished run again.
 
     They are computed from events.jsonl alone. Without an option the summary is printed. The exit code is
     that of the run.
+
+    A leaderboard may be of several runs, each a directory, a run.json, or RUN:MODEL; alone it ends with 0.
     """
+    wanted = {"json": json_file, **files}
+    if boards:
+        from pi_batch.wiring.leaderboards import write_leaderboards
+
+        write_leaderboards(runs, boards)
+        if not any(wanted.values()):
+            return 0
+    if len(runs) > 1:
+        raise click.UsageError(f"got {len(runs)} runs, need one: only --leaderboard takes several")
     from pi_batch.wiring.reporting import report
 
-    return report(run_dir, {"json": json_file, **files})
+    return report(Path(runs[0]), wanted)

@@ -163,16 +163,28 @@ def _judged(one: Comparison, margin: float, alpha: float) -> Comparison:
         )
     low, high = one.interval.low, one.interval.high
     if high < -margin - TINY and one.p_holm <= alpha:
-        reason = f"worse by {-one.difference:.1%} [{-high:.1%}, {-low:.1%}], p {one.p_holm:.3g}"
+        bounds = f"[{_points(-high)}, {_points(-low)}]"
+        reason = f"worse by {_points(-one.difference)} points {bounds}, p {one.p_holm:.3g}"
         return replace(one, word="REGRESSION", reason=reason)
     if one.unpaired:
         noun = "task has" if len(one.unpaired) == 1 else "tasks have"
         reason = f"{len(one.unpaired)} {noun} no scored trial of the same content on one side"
         return replace(one, word="MISSING", reason=reason)
     if low >= -margin - TINY:
-        return replace(one, word="PASS", reason=f"not worse by more than the margin of {margin:.1%}")
-    reason = f"may be worse by up to {-low:.1%}, more than the margin of {margin:.1%}; and may be no worse"
+        return replace(one, word="PASS", reason=f"not worse by more than {_points(margin)} points")
+    if high < -margin - TINY:
+        reason = f"worse by {_points(-one.difference)} points, which may be chance: p {one.p_holm:.3g}"
+    else:
+        reason = (
+            f"the difference lies between {_points(low)} and {_points(high)} points, "
+            f"on both sides of the {_points(-margin)} allowed"
+        )
     return replace(one, word="INCONCLUSIVE", reason=reason)
+
+
+def _points(difference: float) -> str:
+    text = f"{100 * difference:.1f}"
+    return "0.0" if text == "-0.0" else text
 
 
 def _flips(by_task: Mapping[TaskKey, tuple[Tally, Tally]], labels: Mapping[TaskKey, str]) -> tuple[Flip, ...]:

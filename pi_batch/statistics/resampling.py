@@ -1,4 +1,8 @@
-"""Two-level bootstrap: tasks are drawn, and of each drawn task its trials, both with replacement.
+"""Bootstrap with tasks as clusters: what an interval would be if other tasks like these had been tried.
+
+A rate is resampled at two levels: tasks are drawn, and of each drawn task its trials, both with replacement.
+That counts the chance within a task twice, and so errs to the wide side. A difference is resampled by whole
+tasks, which counts it once, as the sign-flip test beside it does.
 
 Drawing a task and then its trials comes to one draw from a mixture: each task's binomial distribution, all
 with the same weight. So a resample is as many draws from one short table of values as there are tasks.
@@ -47,10 +51,11 @@ def bootstrap_difference(
 ) -> Interval:
     """Interval of the mean over tasks of the second's rate less the first's; every tally has a trial.
 
-    Its width is 0 where every task shows the same difference and no trial contradicts another.
+    Its width is 0 where every task shows the same difference.
     """
     scale = lcm(*(tally.trials for pair in pairs for tally in pair))
-    table = _mixture([_difference(_resampled(a, scale), _resampled(b, scale)) for a, b in pairs])
+    steps = (b.passes * (scale // b.trials) - a.passes * (scale // a.trials) for a, b in pairs)
+    table = _mixture([{step: 1.0} for step in steps])
     return _interval(table, len(pairs), scale, seed=seed, resamples=resamples, confidence=confidence)
 
 
@@ -59,14 +64,6 @@ def _resampled(tally: Tally, scale: int) -> _Table:
     n, rate = tally.trials, tally.rate
     chances = {count: comb(n, count) * rate**count * (1 - rate) ** (n - count) for count in range(n + 1)}
     return {count * scale // n: chance for count, chance in chances.items() if chance}
-
-
-def _difference(first: _Table, second: _Table) -> _Table:
-    found: dict[int, float] = defaultdict(float)
-    for a, chance_a in first.items():
-        for b, chance_b in second.items():
-            found[b - a] += chance_a * chance_b
-    return found
 
 
 def _mixture(tables: Sequence[_Table]) -> _Table:

@@ -27,6 +27,8 @@ from pi_batch.statistics.significance import holm, sign_flip
 from pi_batch.statistics.trials import Entrant, State, TaskKey, Trial, tally, tally_of_all, task_labels
 
 EACH_K_UP_TO = 10
+UNSCORED: frozenset[State] = frozenset({"error", "missing"})
+"""What leaves the first denominator and not the second."""
 
 
 class ByK(Struct, frozen=True):
@@ -230,10 +232,17 @@ def _warnings(entrants: Sequence[Entrant]) -> Iterator[str]:
     for task, different in digests.items():
         if len(different) > 1:
             yield f"{labels[task]}: not the same task in all runs ({len(different)} digests), not compared"
-    for entrant in entrants:
-        away = sum(trial.state in ("error", "missing") for trial in entrant.trials)
-        if away:
-            yield f"{entrant.name}: {away} of {len(entrant.trials)} trials are not scored (error or missing)"
-        lacking = len(digests) - len(entrant.by_task())
-        if lacking:
-            yield f"{entrant.name}: {lacking} of {len(digests)} tasks were not in its run"
+    unscored = {
+        one.name: away for one in entrants if (away := sum(trial.state in UNSCORED for trial in one.trials))
+    }
+    trials = sum(len(one.trials) for one in entrants)
+    yield from _listed(unscored, f"of {trials:,} trials are not scored (error or missing)")
+    lacking = {one.name: less for one in entrants if (less := len(digests) - len(one.by_task()))}
+    yield from _listed(lacking, f"times a task of {len(digests):,} was not in a model's run")
+
+
+def _listed(counts: Mapping[str, int], what: str) -> Iterator[str]:
+    """One line for all: a number, what it counts, and whose it is."""
+    if counts:
+        each = ", ".join(f"{name} {number:,}" for name, number in counts.items())
+        yield f"{sum(counts.values()):,} {what}: {each}"

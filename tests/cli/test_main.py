@@ -14,7 +14,7 @@ WRONG = {
     "a command that is not there": ("runn task.yaml", "no such command: 'runn'. Did you mean run?"),
     "no spec": ("run", "Missing argument 'SPEC...'"),
     "no prompt": ("exec", "Missing argument 'PROMPT'"),
-    "no run": ("report", "Missing argument 'RUN_DIR'"),
+    "no run": ("report", "Missing argument 'RUN_DIR...'"),
     "an option that is not there": ("run task.yaml --modell x", "No such option '--modell'"),
     "an option without its value": ("run task.yaml -m", "'-m' requires an argument"),
     "turns below one": ("run task.yaml --max-turns 0", "0 is not in the range x>=1"),
@@ -25,7 +25,7 @@ WRONG = {
     "a format that is not there": ("schema xml", "'xml' is not one of"),
     "an answer in no format": ("exec hi --output-format yaml", "'yaml' is not one of"),
     "two owners of stdout": ("exec hi --events --output-format json", "both need stdout"),
-    "several runs": ("report a b", "unexpected extra argument"),
+    "several runs": ("report a b", "got 2 runs, need one: only --leaderboard takes several"),
 }
 LATER = (
     "--executor=dask",

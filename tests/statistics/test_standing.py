@@ -69,8 +69,8 @@ def test_what_makes_numbers_less_alike_than_they_look_is_said() -> None:
     b = entrant("b", {"x": "+"}, digest="other")
     assert leaderboard([a, b]).warnings == (
         "x: not the same task in all runs (2 digests), not compared",
-        "a: 1 of 2 trials are not scored (error or missing)",
-        "b: 1 of 2 tasks were not in its run",
+        "1 of 3 trials are not scored (error or missing): a 1",
+        "1 times a task of 2 was not in a model's run: b 1",
     )
     assert leaderboard([single("a", "+-")]).warnings == ()
 

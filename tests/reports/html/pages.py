@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = frozenset({"meta", "img", "input"})
+VOID = frozenset({"meta", "img", "input", "br"})
 TAGS = frozenset(
     {
         "html", "head", "meta", "title", "style", "body", "script", "div", "header", "p", "span",
@@ -16,6 +16,7 @@ TAGS = frozenset(
         "section", "article", "pre", "code", "strong", "table", "caption", "thead", "tbody", "tr",
         "th", "td", "svg", "rect", "img", "figure", "figcaption", "form", "label", "select",
         "option", "input", "output", "button",
+        "br", "line", "circle", "polyline", "g", "text",
     }
 )  # fmt: skip
 ATTRIBUTES = frozenset(
@@ -24,6 +25,7 @@ ATTRIBUTES = frozenset(
         "data-model", "data-outcome", "data-task", "height", "hidden", "href", "http-equiv",
         "id", "lang", "loading", "name", "open", "preserveaspectratio", "role", "scope",
         "spellcheck", "src", "tabindex", "title", "type", "value", "viewbox", "width", "x", "y",
+        "x1", "x2", "y1", "y2", "cx", "cy", "r", "points",
     }
 )  # fmt: skip
 
