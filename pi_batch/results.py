@@ -164,6 +164,10 @@ class PlannedResult(Struct, frozen=True):
     """What was asked for of it; empty: its HEAD."""
     repo_name: str = ""
     """Its name in the plan, where a matrix has it."""
+    digest: str = ""
+    """SHA-256 of what a benchmark task is made of; empty for others, whose files are the user's own."""
+    edition: str = ""
+    """Of its suite; empty where that has none."""
 
 
 class RunResult(Struct, frozen=True):
@@ -221,6 +225,10 @@ class RunResult(Struct, frozen=True):
     sandbox: SandboxReport | None
     settings: Mapping[str, EffectiveValue]
     """Effective settings and where each came from."""
+    digest: str = ""
+    """SHA-256 of what a benchmark task is made of: only results with the same one can be compared."""
+    edition: str = ""
+    """Of its suite."""
     cache_read_share: float | None = None
     """Part of all input that a service read from its prompt cache; None without any input."""
     repo: str = ""

@@ -8,6 +8,7 @@ editor about it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Struct, field
@@ -25,6 +26,8 @@ Trust = Literal["trusted", "untrusted"]
 ALL_TOOLS: tuple[ToolName, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode")
 CHANGING_TOOLS: tuple[ToolName, ...] = ("write", "edit", "bash")
 """What a task with `trust: untrusted` does not get."""
+BUILTIN_MODELS = ("oracle", "nop", "tamper")
+"""Models that need no service: they do what the reference solution says, nothing, or what cheats do."""
 CodemodeMode = Literal["on", "only", "off"]
 DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
@@ -240,6 +243,11 @@ class TaskSpec(SpecModel):
     """How often the work is judged."""
     protect: tuple[str, ...] = ()
     """Globs of paths that are judged as they were at the start."""
+    hidden: tuple[str, ...] = ()
+    """Files and directories that only the clean copy gets, under their own names, when it is judged; relative
+    as workspace.path is. Needs isolation: copy."""
+    solution: str | None = None
+    """A directory with a reference solution: what the model `oracle` does."""
     output: OutputSpec = OutputSpec()
     """What the agent must leave besides a patch."""
     codemode: CodemodeMode | None = None
@@ -265,6 +273,8 @@ class SuiteSpec(SpecModel):
     """Of this format."""
     title: str = ""
     """For people."""
+    edition: str = ""
+    """Of the tasks, where results are to be compared: a suite of another edition is another suite."""
     tasks: tuple[Any, ...]
     """Paths and globs, relative to this file, and whole tasks."""
     defaults: Mapping[str, Any] = Field(default_factory=dict)
@@ -295,6 +305,16 @@ class PlannedTask(Struct, frozen=True):
     settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
     group: str = ""
     """Tasks of one group share a budget: those of a repository of a matrix."""
+
+    @property
+    def hidden_paths(self) -> tuple[Path, ...]:
+        """Where the task's hidden files are."""
+        return tuple(Path(self.spec_dir, name) for name in self.spec.hidden)
+
+    @property
+    def solution_path(self) -> Path | None:
+        """Where its reference solution is; None where it has none."""
+        return None if self.spec.solution is None else Path(self.spec_dir, self.spec.solution)
 
 
 class Plan(Struct, frozen=True):

@@ -176,6 +176,8 @@ class TaskFold:
             inputs=planned.inputs,
             repeat=planned.repeat,
             tags=planned.tags,
+            digest=planned.digest,
+            edition=planned.edition,
             outcome=verdict.outcome,
             verified=verdict.is_verified,
             stop=None if self._agent is None or is_skipped else self._agent.stop,

@@ -184,12 +184,13 @@ def _planned(
                     repo=without_credentials(variant.spec.workspace.repo or ""),
                     ref=variant.spec.workspace.ref or "",
                     repo_name=variant.site.name,
+                    digest=variants.digest,
+                    edition=member.suite.spec.edition,
                 )
-                path = task.at("workspace", "path")
                 yield PlannedTask(
                     planned,
                     with_settings(variant.spec, settings),
-                    str((path or task).source.directory),
+                    str(task.directory),
                     model.value,
                     settings,
                     group_of(member.suite, variant.site),

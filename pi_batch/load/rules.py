@@ -11,7 +11,7 @@ from pi_batch.hosts import AllowedHost
 from pi_batch.load.decode import NodeRule, Rule
 from pi_batch.load.nodes import Fields, Node, Scalar
 from pi_batch.repository_address import NAME_CHARS, address_of, ref_complaint, without_credentials
-from pi_batch.spec import SpecModel, TaskSpec
+from pi_batch.spec import BUILTIN_MODELS, SpecModel, TaskSpec
 from pi_batch.wording import quoted
 
 NOT_AVAILABLE = "not available in this version"
@@ -30,7 +30,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHECK_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}|/[^,\"\0\n]*")
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/\S(.*\S)?")
+_MODEL = re.compile(rf"(?:{'|'.join(BUILTIN_MODELS)})|[A-Za-z0-9][A-Za-z0-9_.-]*/\S(.*\S)?")
 
 
 def task_id(name: str) -> str | None:
@@ -44,7 +44,7 @@ def task_id(name: str) -> str | None:
 
 
 def model_name(name: str) -> str | None:
-    """A model is named with its provider."""
+    """A model is named with its provider, but for those that are built in."""
     if _MODEL.fullmatch(name) and len(name) <= 1000:
         return None
     return f"got {quoted(name)}, need provider/model, e.g. 'openai/gpt-4.1'"
@@ -145,6 +145,14 @@ def _workspace_path(path: str) -> str | None:
     return not_blank(path)
 
 
+def _hidden_name(path: str) -> str | None:
+    """Something that has a name of its own to be laid down under."""
+    last = path.rstrip("/").rpartition("/")[2]
+    if "\0" not in path and path.strip() and last not in ("", ".", "..", ".git"):
+        return None
+    return f"got {quoted(path)}, need a file or directory with a name of its own"
+
+
 def json_schema(schema: Mapping[str, Any] | None) -> str | None:
     """A JSON Schema that is valid by its own draft, its references within itself."""
     if schema is None:
@@ -201,6 +209,7 @@ def _reserved(is_used: Callable[[Any], bool]) -> Rule:
 
 
 RULES: Final[Mapping[str, Rule]] = {
+    "hidden[]": _hidden_name,
     "id": task_id,
     "model": lambda model: model_name(model) if model is not None else None,
     "output.files[]": relative_path,
@@ -215,6 +224,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "permissions.write.deny[]": path_glob,
     "protect[]": path_glob,
     "sandbox_image": lambda image: image_name(image) if image is not None else None,
+    "solution": lambda path: not_blank(path) if path is not None else None,
     "tags[]": not_blank,
     "verify[].name": _check_name,
     "workspace.path": _workspace_path,

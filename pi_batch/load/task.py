@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -35,6 +36,11 @@ class LoadedTask(Struct, frozen=True):
     def at(self, *steps: str | int) -> Node | None:
         """What was written for a field, by the task or its suite."""
         return descend(self.node, steps)
+
+    @property
+    def directory(self) -> Path:
+        """Where the task's relative paths start: beside the file that says where the workspace is."""
+        return (self.at("workspace", "path") or self).source.directory
 
     def origin(self, *steps: str | int) -> str | None:
         """`spec` or `suite`; None where nobody wrote it."""
@@ -143,7 +149,25 @@ def _contradictions(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:
     if mode and spec.codemode == "only" and set(spec.tools) <= {"codemode"}:
         message = "got 'only', and tools has none that a script could call; name some"
         yield mode, where.down("codemode"), message
+    yield from _exposed(task)
     yield from _repeated_names(task)
+
+
+def _exposed(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:
+    """What would show hidden files to a model, or leave them without a use."""
+    spec, node, where = task.spec, task.at("hidden"), task.where.down("hidden")
+    if node is None or not spec.hidden:
+        return
+    if spec.workspace.repo is not None:
+        yield node, where, "needs a workspace.path: a repository shows its history"
+    elif spec.workspace.isolation != "copy":
+        message = "needs workspace.isolation: copy: a clone holds all of its repository, hidden files too"
+        yield node, where, message
+    if spec.verify_in == "workspace" or not spec.verify:
+        yield node, where, "needs verify: and a clean copy, as hidden files are for checks that run there"
+    if spec.attempts.verify > 1:
+        message = "needs attempts.verify: 1: what failing checks print would go back to the model"
+        yield node, where, message
 
 
 def _share_origin(task: LoadedTask) -> bool:

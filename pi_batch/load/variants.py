@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pi_batch.load.hidden import checked_digest
 from pi_batch.load.inputs import Inputs, resolve_inputs
 from pi_batch.load.keys import input_parts
 from pi_batch.load.problems import Problems
@@ -42,6 +43,8 @@ class Variants(Struct, frozen=True):
     models: tuple[EffectiveValue, ...]
     made: tuple[Variant, ...]
     repeat: int
+    digest: str = ""
+    """Of a benchmark task's files."""
 
 
 def variants_of(member: Member, sources: Sources, problems: Problems, *, is_check: bool) -> Variants:
@@ -64,7 +67,7 @@ def variants_of(member: Member, sources: Sources, problems: Problems, *, is_chec
         for choice in choices
         for variant in _made(member, site_of(task, choice), varying, sources, problems, is_check=is_check)
     ]
-    return Variants(member, models, tuple(made), repeat)
+    return Variants(member, models, tuple(made), repeat, checked_digest(task, problems))
 
 
 def _made(

@@ -91,4 +91,6 @@ def _planned(result: RunResult) -> PlannedResult:
         model=result.model,
         suite=result.suite,
         repo_name=result.repo_name,
+        digest=result.digest,
+        edition=result.edition,
     )
