@@ -35,6 +35,7 @@ slow: setup
 
 nightly: setup
 	@PI_BATCH_FUZZ_S=600 $(PYTHON) -m pytest -q -m fuzz tests/codemode
+	@PI_BATCH_SUITE_REPEAT=5 $(PYTHON) -m pytest -q -m slow tests/test_bench_suite.py
 
 bench: setup
 	@$(PYTHON) -m scripts.bench

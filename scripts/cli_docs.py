@@ -34,8 +34,12 @@ def _sections() -> Iterator[str]:
     yield _section(top)
     for name in cli.list_commands(top):
         command = cli.get_command(top, name)
-        if command is not None:
-            yield _section(_context(command, name, top))
+        if command is None:
+            continue
+        context = _context(command, name, top)
+        yield _section(context)
+        for below in command.commands.values() if isinstance(command, click.Group) else ():
+            yield _section(_context(below, str(below.name), context))
 
 
 def _context(command: click.Command, name: str, parent: click.Context | None = None) -> click.Context:

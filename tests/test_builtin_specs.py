@@ -17,6 +17,7 @@ from pi_batch.load.options import PlanOptions
 from pi_batch.load.plan import check_specs
 from pi_batch.load.rules import RESERVED
 from pi_batch.spec import TaskSpec
+from pi_batch.task_content import read_tree
 from tests.builtins import NAMES, ROOT, builtin, pi_batch, run
 
 FIXING = ("fix-failing-tests", "fix-lint", "sync-docs", "update-dependencies")
@@ -292,9 +293,11 @@ def test_they_ship_in_the_wheel_and_are_found_there(tmp_path: Path) -> None:
     unpacked = tmp_path / "unpacked"
     zipfile.ZipFile(wheel).extractall(unpacked)
     shipped = {
-        path.stem: path.read_text(encoding="utf-8") for path in (unpacked / "pi_batch/tasks").iterdir()
+        path.stem: path.read_text(encoding="utf-8") for path in (unpacked / "pi_batch/tasks").glob("*.yaml")
     }
     assert shipped == {name: text_of(name) for name in NAMES}
+    bench = read_tree(ROOT / "tasks" / "bench")
+    assert read_tree(unpacked / "pi_batch/tasks/bench") == bench
     code = (
         "import pi_batch.load.specs as specs; directory = specs.builtin_directory();"
         "print(directory); print(*specs.builtin_names(directory))"

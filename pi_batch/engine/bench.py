@@ -6,10 +6,10 @@ import asyncio
 import re
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,16 @@ from msgspec.structs import replace
 from pi_batch.engine.masking import Mask
 from pi_batch.errors import PiBatchError, VerificationError
 from pi_batch.events import Event, VerificationEnd, VerificationPhase, VerificationStart
-from pi_batch.protocols import CheckContext, Clock, Judgement, Sandbox, SandboxUse, Verifier, Workspace
+from pi_batch.protocols import (
+    CheckContext,
+    CleanCopy,
+    Clock,
+    Judgement,
+    Sandbox,
+    SandboxUse,
+    Verifier,
+    Workspace,
+)
 from pi_batch.results import RunError, VerificationResult
 from pi_batch.spec import Check, TaskSpec
 from pi_batch.text import one_line
@@ -43,6 +52,18 @@ class JudgeParts(Struct, frozen=True):
     """tasks/<key>."""
     log_prefix: str
     """The same, relative to run.json."""
+    lay_hidden: Callable[[str], None] = lambda _path: None
+    """Puts the task's hidden files into a clean copy. Raises: WorkspaceError."""
+
+    async def clean_copy(self, state: Literal["start", "patched"], protect: Sequence[str]) -> CleanCopy:
+        """A copy to be judged, with the hidden files that the agent never saw. Raises: WorkspaceError."""
+        copy = await self.workspace.clean_copy(state, protect)
+        try:
+            await asyncio.to_thread(self.lay_hidden, copy.path)
+        except BaseException:
+            await copy.close()
+            raise
+        return copy
 
 
 class Bench(Struct, frozen=True):

@@ -40,7 +40,7 @@ class StartCopy:
     def __init__(self, parts: JudgeParts, verifier: Verifier, baselines: Baselines, attempt: int) -> None:
         self._parts = parts
         self._baselines = baselines
-        make = partial(parts.workspace.clean_copy, "start", ())
+        make = partial(parts.clean_copy, "start", ())
         self._copy = SideCopy(parts, verifier, attempt, make, "baseline-")
 
     async def close(self) -> None:

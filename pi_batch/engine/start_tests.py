@@ -55,6 +55,6 @@ class StartTests:
 
     def _copy(self, paths: tuple[str, ...]) -> SideCopy:
         globs = (*self._case.globs, *map(glob_for, paths))
-        make = partial(self._parts.workspace.clean_copy, "patched", globs)
+        make = partial(self._parts.clean_copy, "patched", globs)
         prefix = f"{'start-tests' if paths else 'unaltered'}-{self._case.attempt}-"
         return SideCopy(self._parts, self._verifier, self._case.attempt, make, prefix)

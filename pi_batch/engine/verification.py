@@ -187,7 +187,7 @@ class Judge:
         async with AsyncExitStack() as stack:
             path = parts.workspace.path
             if case.is_clean:
-                copy = await parts.workspace.clean_copy("patched", case.globs)
+                copy = await parts.clean_copy("patched", case.globs)
                 stack.push_async_callback(copy.close)
                 path = copy.path
             bench = await stack.enter_async_context(fresh_bench(parts, path))

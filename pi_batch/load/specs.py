@@ -26,6 +26,11 @@ def builtin_names(directory: Path) -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in directory.iterdir() if path.suffix in SUFFIXES))
 
 
+def builtin_suites(directory: Path) -> tuple[str, ...]:
+    """Names of the built-in suites, sorted: directories with a suite.yaml."""
+    return tuple(sorted(path.parent.name for path in directory.glob("*/suite.yaml")))
+
+
 def load_specs(
     words: Sequence[str], cwd: Path, builtin_dir: Path | None, problems: Problems
 ) -> tuple[Member, ...]:
@@ -62,6 +67,11 @@ def _files(word: str, cwd: Path, builtin_dir: Path, problems: Problems) -> list[
     for suffix in SUFFIXES:
         if word in names and (builtin_dir / f"{word}{suffix}").is_file():
             return [SpecFile(builtin_dir / f"{word}{suffix}", f"builtin:{word}", cwd)]
+    suites = builtin_suites(builtin_dir)
+    if word in suites:
+        path = builtin_dir / word / "suite.yaml"
+        return [SpecFile(path, f"builtin:{word}/suite.yaml", path.parent)]
+    names = (*names, *suites)
     message = f"no such file or directory, and no built-in task{nearest(word, names)}"
     have = f" (built-in tasks: {listed(names)})" if names else ""
     problems.add_plain(printable(word), message + have)

@@ -76,7 +76,8 @@ def load_file(file: SpecFile, cwd: Path, problems: Problems) -> tuple[Member, ..
         return ()
     stem = file.path.stem
     if is_suite(node):
-        return tuple(_load_suite(node, stem, cwd, problems))
+        name = file.path.parent.name if stem == "suite" else stem
+        return tuple(_load_suite(node, name or stem, cwd, problems))
     task = load_task(node, None, stem, Where(), varying=frozenset(), problems=problems)
     return (Member(task, Suite(stem), node.source.sha256),) if task else ()
 

@@ -14,6 +14,9 @@ from pi_batch.errors import UsageError
 TABLE = {
     "replay": "pi_batch.providers.replay:Replay",
     "fake": "pi_batch.providers.fake:Scripted",
+    "oracle": "pi_batch.providers.reference:Oracle",
+    "nop": "pi_batch.providers.reference:Nop",
+    "tamper": "pi_batch.providers.tamper:Tamper",
     "anthropic": "pi_batch.providers.anthropic:Anthropic",
     "openai": "pi_batch.providers.openai_responses:OpenAIResponses",
     "openai-chat": "pi_batch.providers.openai_chat:OpenAIChat",

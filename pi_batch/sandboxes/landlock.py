@@ -109,7 +109,8 @@ class Landlock:
         for path in visible.system_directories():
             yield from _without(path, private)
         yield "/proc"
-        yield from visible.tool_chains(self._search_path, self._home)
+        for path in visible.tool_chains(self._search_path, self._home):
+            yield from _without(path, set(self._place.hidden))
         yield from self._place.readable
         top = own_git.top_of(self._place.root, self._home) if self._place.is_users_own else None
         if top is not None:

@@ -91,7 +91,7 @@ def trial_of(result: RunResult) -> Trial:
     is_starved = result.outcome == "skipped" and result.started_at is None
     return Trial(
         task=_task(result.task_id, result.inputs),
-        digest=result.spec_sha256,
+        digest=result.digest or result.spec_sha256,
         repeat=result.repeat,
         state="missing" if is_starved else result.outcome,
         cost_usd=result.total_cost_usd,
@@ -137,7 +137,7 @@ def with_names(entrants: Sequence[Entrant]) -> tuple[Entrant, ...]:
 
 def _missing(planned: PlannedResult) -> Trial:
     task = _task(planned.task_id, planned.inputs)
-    return Trial(task, planned.spec_sha256, planned.repeat, "missing", tags=planned.tags)
+    return Trial(task, planned.digest or planned.spec_sha256, planned.repeat, "missing", tags=planned.tags)
 
 
 def _task(task_id: str, inputs: Mapping[str, Any]) -> TaskKey:

@@ -15,7 +15,8 @@ from pi_batch.engine.model_port import DEFAULT_MAX_OUTPUT_TOKENS, ModelPort
 from pi_batch.errors import ProviderError, UsageError
 from pi_batch.messages import Usage
 from pi_batch.protocols import Provider
-from pi_batch.spec import PlannedTask
+from pi_batch.spec import BUILTIN_MODELS, PlannedTask
+from pi_batch.wiring.builtin_models import check_builtin, is_builtin, open_builtin
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.windows import context_window
@@ -36,6 +37,8 @@ class ModelName(Struct, frozen=True):
 
         Raises: UsageError for a name without a provider.
         """
+        if is_builtin(name):
+            return cls(name, name)
         provider, slash, model = name.partition("/")
         if not slash or not provider or not model:
             raise UsageError(
@@ -43,7 +46,8 @@ class ModelName(Struct, frozen=True):
                 "or replay/SESSION.jsonl"
             )
         head, _, level = model.rpartition(":")
-        if provider != "replay" and head and level in THINKING_LEVELS:
+        is_path = provider == "replay" or is_builtin(provider)
+        if not is_path and head and level in THINKING_LEVELS:
             return cls(provider, head, level)
         return cls(provider, model)
 
@@ -84,17 +88,20 @@ class ModelPool:
         if summarizer is not None and summarizer.startswith("replay/"):
             problems[f"compaction_model {summarizer!r}: a recording sums nothing up"] = None
             summarizer = None
+        tasks = tuple(tasks)
         models = [*(task.model for task in tasks), *([summarizer] if summarizer else [])]
         for model in dict.fromkeys(models):
             try:
                 name = ModelName.parse(model)
                 if name.provider == "replay":
                     _look_at_recording(self._around.cwd / name.model)
-                else:
+                elif not is_builtin(name.provider):
                     find_service(name.provider, self._settings)
                     self._price_table()
             except UsageError as error:
                 problems[str(error)] = None
+        for task in tasks:
+            problems |= dict.fromkeys(filter(None, (_unfit(task),)))
         if problems:
             raise UsageError("\n".join(problems))
 
@@ -103,6 +110,8 @@ class ModelPool:
         name = ModelName.parse(task.model)
         if name.provider == "replay":
             return self._open_replay(name, task, warn)
+        if is_builtin(name.provider):
+            return _open_builtin(name, task)
         service = self._service(name.provider)
         port = replace(self._port(name, service, task), summarizer=self._summarizer(task))
         return OpenedModel(port, lambda _workspace: None)
@@ -195,6 +204,27 @@ class ModelPool:
         return OpenedModel(port, replay.bind)
 
 
+def _open_builtin(name: ModelName, task: PlannedTask) -> OpenedModel:
+    port = ModelPort(
+        provider=open_builtin(name.provider, name.model, task),
+        provider_name=name.provider,
+        model=name.model,
+        cost_usd=lambda _model, _usage: 0.0,
+    )
+    return OpenedModel(port, lambda _workspace: None)
+
+
+def _unfit(task: PlannedTask) -> str:
+    """Why a built-in model cannot be tried on a task; empty when it can, or is another one."""
+    try:
+        name = ModelName.parse(task.model)
+        if is_builtin(name.provider):
+            check_builtin(name.provider, name.model, task)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
 def _look_at_recording(path: Path) -> None:
     """Raises: UsageError where no task could replay it; what a directory lacks is its task's error."""
     from pi_batch.providers.recording import read_recording
@@ -215,7 +245,7 @@ def find_service(name: str, settings: Settings) -> Any:
         return service_from_config(name, own[name], settings.file.file)
     if name in SERVICES:
         return SERVICES[name]
-    known = [*SERVICES, *own, "replay"]
+    known = [*SERVICES, *own, "replay", *BUILTIN_MODELS]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f", did you mean {near[0]!r}?" if near else ""
     raise UsageError(f"provider {name!r}: unknown{hint} (known: {', '.join(sorted(known))})")

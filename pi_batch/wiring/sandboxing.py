@@ -43,6 +43,8 @@ class TaskDirs(Struct, frozen=True):
     """What was made for the task lies below it."""
     outputs: Path
     """Files that the model is told of; exists."""
+    hidden: tuple[str, ...] = ()
+    """Real paths of directories that must not be seen though they may lie in what is shown."""
 
 
 class SandboxChooser(Struct, frozen=True):
@@ -91,7 +93,7 @@ class SandboxChooser(Struct, frozen=True):
             root=root,
             scratch=os.path.realpath(scratch),
             readable=(os.path.realpath(dirs.outputs),),
-            hidden=(os.path.realpath(self.run_dir),),
+            hidden=(os.path.realpath(self.run_dir), *dirs.hidden),
             network=network,
             is_users_own=not Path(root).is_relative_to(dirs.state.resolve()),
         )

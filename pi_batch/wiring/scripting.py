@@ -12,7 +12,7 @@ from pi_batch.codemode.values import ScriptEnd, ScriptRequest
 from pi_batch.errors import SandboxError
 from pi_batch.kernel import seccomp
 from pi_batch.script_fold import SCRIPT_TOOL
-from pi_batch.spec import PlannedTask, TaskSpec
+from pi_batch.spec import BUILTIN_MODELS, PlannedTask, TaskSpec
 
 if TYPE_CHECKING:  # 15 ms of CPU, and two processes, only where a script may come
     from pi_batch.codemode.worker.host import Zygote
@@ -95,8 +95,8 @@ class Scripting:
         return None if refusal else self
 
     def _expect(self, task: PlannedTask) -> None:
-        if self._zygote is not None or task.model.startswith("replay/"):
-            return  # a recording says soon enough whether there is a script in it
+        if self._zygote is not None or task.model.startswith(("replay/", *BUILTIN_MODELS)):
+            return  # a recording says soon enough whether there is a script in it, and these have none
         if is_asked_for(task):
             self._start()
         elif self._timer is None:

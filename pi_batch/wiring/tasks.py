@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch import verifiers, workspaces
 from pi_batch.codemode.store import ScriptStore, stored_in
@@ -24,13 +26,15 @@ from pi_batch.session_log import SessionLog
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask
 from pi_batch.tools.declare import parse_arguments
-from pi_batch.wiring.models import ModelPool
+from pi_batch.wiring.builtin_models import need_walls
+from pi_batch.wiring.models import ModelName, ModelPool
 from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
 from pi_batch.wiring.scripting import Scripting
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.tools import tools_of
+from pi_batch.workspaces.hidden import read_hidden
 from pi_batch.workspaces.repository import repository_workspace
 
 
@@ -54,7 +58,7 @@ class TaskMaker(Struct, frozen=True):
     def open(self, planned: PlannedTask) -> TaskParts:
         """Make one task's parts. Raises: PiBatchError."""
         spec, key = planned.spec, planned.planned.key
-        self.sandboxes.chosen(spec)
+        need_walls(ModelName.parse(planned.model).provider, self.sandboxes.chosen(spec))
         self._need_files(planned)
         self.leg.ready(key)
         task_dir, state_dir = self.leg.task_dir(key), self.leg.state_dir(key)
@@ -63,10 +67,12 @@ class TaskMaker(Struct, frozen=True):
         opened = self.models.open(planned, lambda text: self.warn(key, text))
         store = ScriptStore()
         tools = tools_of(spec, self.scripting.runner_for(planned), store)
+        hidden = read_hidden(planned.hidden_paths)
+        dirs = TaskDirs(state_dir, outputs, _out_of_sight(planned))
         return TaskParts(
             planned=planned,
             workspace=self._workspace(planned, state_dir),
-            make_sandbox=partial(self.sandboxes.make, spec, TaskDirs(state_dir, outputs)),
+            make_sandbox=partial(self.sandboxes.make, spec, dirs),
             port=opened.port,
             bind_workspace=opened.bind_workspace,
             tools=tools.by_name,
@@ -76,7 +82,7 @@ class TaskMaker(Struct, frozen=True):
             make_rules=lambda workspace: PermissionRules(spec.permissions, workspace),
             mask=self.mask,
             make_env=lambda scratch: child_environment(self.around.environ, spec.permissions.env, scratch),
-            make_judge=lambda parts: Judge(parts, verifiers.make_all()),
+            make_judge=lambda parts: Judge(replace(parts, lay_hidden=hidden.lay), verifiers.make_all()),
             open_session=lambda path, cwd: self._open_session(key, path, cwd),
             system_prompt=lambda workspace: self._system_prompt(planned, workspace),
             task_dir=task_dir,
@@ -133,6 +139,16 @@ class TaskMaker(Struct, frozen=True):
                 source = (Path(planned.spec_dir) / spec.workspace.path).resolve()
             files = find_context_files(user_dir, source, Path(workspace))
         return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
+
+
+def _out_of_sight(planned: PlannedTask) -> tuple[str, ...]:
+    """Directories that hold what a model must not see of a benchmark task."""
+    if not planned.spec.hidden:
+        return ()
+    paths = (*planned.hidden_paths, *filter(None, (planned.solution_path,)))
+    directories = (path if path.is_dir() else path.parent for path in paths)
+    places = (planned.spec_dir, *map(str, directories))
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in places))
 
 
 class PermissionRules(Struct, frozen=True):

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pi_batch.task_content import Content, read_parts
 from pi_batch.workspaces.boundary import workspace_errors
 from pi_batch.workspaces.removal import remove_tree
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenFiles:
+class HiddenFiles(Struct, frozen=True):
     """Hidden files as they were when the task was opened: what is done to the originals later is in vain."""
 
     names: tuple[str, ...] = ()
@@ -20,7 +20,7 @@ class HiddenFiles:
     content: Content = field(default_factory=dict)
 
     def lay(self, directory: str) -> None:
-        """Put them into a directory, in the place of whatever has their names there. Raises: WorkspaceError."""
+        """Put them into a directory, in place of whatever has their names there. Raises: WorkspaceError."""
         with workspace_errors(directory):
             for name in self.names:
                 remove_tree(Path(directory, name))

@@ -11,13 +11,14 @@ from pi_batch import providers
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import user_text
 from pi_batch.providers.catalog import SERVICES
+from pi_batch.spec import BUILTIN_MODELS
 from tests.providers.asking import KEY, ask, endpoint, failure, quick, request, shown
 from tests.providers.histories import IMAGE, result
 from tests.servers import Call, Drop, LoopbackServer, Refuse, Reply, Wire
 from tests.servers.chat_rules import PROFILES
 from tests.servers.script import Step
 
-NAMES = sorted(set(providers.TABLE) - {"replay", "fake"})
+NAMES = sorted(set(providers.TABLE) - {"replay", "fake", *BUILTIN_MODELS})
 WIRES = ["openai-chat", "openai", "anthropic"]
 """One service for each wire."""
 MODELS = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.2"}

@@ -1,0 +1,13 @@
+import unittest
+from decimal import Decimal
+
+from pricing import total
+
+
+class TotalTest(unittest.TestCase):
+    def test_worked_example(self):
+        self.assertEqual(total([(12, "5.00"), (1, "8.00")], "SPRING"), Decimal("66.00"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,25 @@
+"""Entries of a time sheet."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Entry:
+    start: datetime
+    end: datetime
+
+    @property
+    def seconds(self):
+        return (self.end - self.start).total_seconds()
+
+
+def parse_entry(line):
+    """`START END`, each ISO 8601 with an offset. Raises: ValueError."""
+    words = line.split()
+    if len(words) != 2:
+        raise ValueError(f"need two moments: {line!r}")
+    start, end = (datetime.fromisoformat(word) for word in words)
+    if end < start:
+        raise ValueError(f"ends before it starts: {line!r}")
+    return Entry(start, end)
