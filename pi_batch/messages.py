@@ -145,6 +145,8 @@ class AssistantMessage(Struct, frozen=True):
     response_id: str | None = None
     timestamp_ms: int = 0
     role: Literal["assistant"] = "assistant"
+    requested_model: str = ""
+    """The model that was asked for, where it answered by another name."""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

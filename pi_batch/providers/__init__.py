@@ -18,6 +18,7 @@ TABLE = {
     "nop": "pi_batch.providers.reference:Nop",
     "tamper": "pi_batch.providers.tamper:Tamper",
     "anthropic": "pi_batch.providers.anthropic:Anthropic",
+    "google": "pi_batch.providers.google:Google",
     "openai": "pi_batch.providers.openai_responses:OpenAIResponses",
     "openai-chat": "pi_batch.providers.openai_chat:OpenAIChat",
     "deepseek": "pi_batch.providers.openai_chat:OpenAIChat",

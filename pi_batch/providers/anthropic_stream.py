@@ -54,7 +54,7 @@ class MessagesAssembler:
         self.is_over = False
         self.has_moved = False
         self._endpoint = endpoint
-        self._model = model
+        self._model = self._asked = model
         self._taken = taken
         self._timestamp_ms = timestamp_ms
         self._response_id: str | None = None
@@ -109,6 +109,7 @@ class MessagesAssembler:
             self._explanation,
             self._response_id,
             self._timestamp_ms,
+            requested_model="" if self._asked == self._model else self._asked,
         )
 
     def _delta(self, payload: dict[str, Any]) -> Sequence[Delta]:

@@ -25,7 +25,7 @@ def thinking_fields(
 ) -> dict[str, Any]:
     """The request's `thinking` and `output_config`; nothing where nobody named a level."""
     level = request.thinking
-    if level is None or facts.thinking in ("none", "effort"):
+    if level is None or facts.thinking not in ("adaptive", "budget"):
         return {}
     is_off = level in ("off", "none")
     if facts.thinking == "adaptive":

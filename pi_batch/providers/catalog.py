@@ -26,7 +26,7 @@ from pi_batch.providers.endpoint import (
 )
 from pi_batch.providers.models import DEFAULT_OUTPUT_TOKENS, ModelFacts, model_facts
 
-Api = Literal["openai", "openai-chat", "anthropic"]
+Api = Literal["openai", "openai-chat", "anthropic", "google"]
 KeyState = Literal["set", "missing", "not needed"]
 
 
@@ -83,6 +83,13 @@ SERVICES: dict[str, Service] = {
             "anthropic",
             ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"),
             ("ANTHROPIC_BASE_URL",),
+        ),
+        Service(
+            "google",
+            "https://generativelanguage.googleapis.com",
+            "google",
+            ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            ("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL", "GOOGLE_BASE_URL"),
         ),
         chat_service("deepseek", "https://api.deepseek.com", compat.DEEPSEEK),
         chat_service("openrouter", "https://openrouter.ai/api/v1", compat.OPENROUTER),
@@ -163,6 +170,8 @@ def _ollama_url(host: str) -> str:
 
 
 def _auth(service: Service, key_variable: str) -> Auth:
+    if service.api == "google":
+        return "x-goog-api-key"
     return "x-api-key" if service.api == "anthropic" and key_variable != "ANTHROPIC_AUTH_TOKEN" else "bearer"
 
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
-from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from pi_batch.errors import UsageError
 
-Auth = Literal["bearer", "x-api-key"]
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key"]
 
 _VERSION_SEGMENT = re.compile(r"v\d+(?:alpha|beta)?\d*\Z")
 _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?\Z")
@@ -107,6 +107,16 @@ def responses_url(base_url: str) -> str:
     scheme, host, path, _, _ = urlsplit(base_url)
     path = path.rstrip("/").removesuffix("/responses")
     return urlunsplit((scheme, host, (path or "/v1") + "/responses", "", ""))
+
+
+def gemini_url(base_url: str, model: str) -> str:
+    """Where a Gemini model streams from, whether or not the base ends in / or /v1beta."""
+    scheme, host, path, _, _ = urlsplit(base_url)
+    path = path.rstrip("/").removesuffix("/models")
+    if not _VERSION_SEGMENT.match(path.rpartition("/")[2]):
+        path += "/v1beta"
+    name = quote(model.removeprefix("models/"), safe="")
+    return urlunsplit((scheme, host, f"{path}/models/{name}:streamGenerateContent", "alt=sse", ""))
 
 
 def messages_url(base_url: str) -> str:

@@ -25,7 +25,7 @@ class Fault(Struct, frozen=True):
 
     message: str
     codes: frozenset[str]
-    """Lower case: code, type, status name, details.error_code, names of spent quotas."""
+    """Lower case: code, type, status name, details.error_code, Google's reasons, names of spent quotas."""
     status: int | None = None
     """HTTP status, or the one that the error object names."""
     retry_after_s: float | None = None
@@ -74,7 +74,12 @@ def _names(error: Mapping[str, Any]) -> set[str]:
     """Every name that an error object gives to its cause."""
     details = error.get("details")
     detail = details.get("error_code") if isinstance(details, dict) else None
-    names = (error.get("code"), error.get("type"), error.get("status"), detail)
+    reasons = (
+        [item.get("reason") for item in details if isinstance(item, dict)]
+        if isinstance(details, list)
+        else []
+    )
+    names = (error.get("code"), error.get("type"), error.get("status"), detail, *reasons)
     return {name.lower() for name in names if isinstance(name, str)}
 
 

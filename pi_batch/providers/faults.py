@@ -58,6 +58,7 @@ IMAGE_CODES = (
 
 CODE_KINDS: dict[str, ErrorKind] = {
     "invalid_api_key": "auth",
+    "api_key_invalid": "auth",
     "authentication_error": "auth",
     "permission_error": "permission",
     "permission_denied": "permission",
@@ -104,10 +105,12 @@ STATUS_KINDS: dict[int, ErrorKind] = {
 }
 
 _NO_KEY = re.compile(
-    r"(?:invalid|incorrect|missing|no|wrong).{0,20}\bapi[_ -]?key|api[_ -]?key.{0,20}not valid", re.IGNORECASE
+    r"(?:invalid|incorrect|missing|no|wrong).{0,20}\bapi[_ -]?key|api[_ -]?key.{0,20}not valid"
+    r"|unregistered callers",
+    re.IGNORECASE,
 )
 _NO_MODEL = re.compile(
-    r"\bmodel\b.{0,100}?(?:not found|does not exist|not exist)|\bmodel \S+ is not (?:supported|available)"
+    r"\bmodels?\b.{0,100}?(?:not found|does not exist|not exist)|\bmodel \S+ is not (?:supported|available)"
     r"|(?:no such|invalid|unknown|unsupported) model\b|not a valid model",
     re.IGNORECASE,
 )
@@ -227,6 +230,6 @@ def _is_quota(fault: Fault) -> bool:
     if fault.retry_after_s is not None:
         return False
     text = " ".join((fault.message, *fault.codes))
-    if _QUOTA_WORDS.search(text):
-        return True
-    return "resource_exhausted" in fault.codes and _DAILY_QUOTA.search(text) is not None
+    if "resource_exhausted" in fault.codes:  # Google's prose is the same for minutes and for days
+        return _DAILY_QUOTA.search(text) is not None
+    return _QUOTA_WORDS.search(text) is not None

@@ -298,5 +298,5 @@ def _headers(endpoint: Endpoint, wire: Mapping[str, str]) -> dict[str, str]:
         if endpoint.auth == "bearer":
             headers["authorization"] = f"Bearer {endpoint.api_key}"
         else:
-            headers["x-api-key"] = endpoint.api_key
+            headers[endpoint.auth] = endpoint.api_key
     return headers | {name.lower(): value for name, value in endpoint.headers.items()}

@@ -4,7 +4,7 @@ Data, matched by the longest prefix of the model's own name (vendor prefixes of 
 off); whatever is not here is taken as a plain chat model of its service.
 
 Sources: the SDKs' types, https://platform.claude.com/docs/en/about-claude/models/overview,
-https://developers.openai.com/api/docs/models, https://models.dev.
+https://developers.openai.com/api/docs/models, https://ai.google.dev/gemini-api/docs/thinking, https://models.dev.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Level = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 LEVELS: tuple[Level, ...] = ("off", "minimal", "low", "medium", "high", "xhigh", "max")
 """Thinking levels, as the suffix of a model; `none` is another word for off."""
 
-ThinkingStyle = Literal["none", "effort", "adaptive", "budget"]
+ThinkingStyle = Literal["none", "effort", "adaptive", "budget", "level", "tokens"]
 """none: does not think, or cannot be told; effort: reasoning_effort; adaptive: output_config.effort;
-budget: budget_tokens."""
+budget: budget_tokens; level, tokens: Gemini's thinkingLevel and thinkingBudget."""
 
 DEFAULT_OUTPUT_TOKENS = 32_000
 """Asked for where nobody says more or less, within what the model gives."""
@@ -45,6 +45,10 @@ class ModelFacts(Struct, frozen=True):
     efforts: tuple[str, ...] = ()
     """What the service calls the levels that this family takes, weakest first."""
     can_stop_thinking: bool = True
+    budget_tokens: tuple[int, int] = (0, 0)
+    """Least and most of a Gemini model's budget."""
+    plain_calls: bool = False
+    """Gemini before 3: calls have no ids and need no signature, and their results hold no images."""
 
 
 _CLAUDE = ("low", "medium", "high", "max")
@@ -53,6 +57,9 @@ _GPT_5 = ("minimal", "low", "medium", "high")
 _GPT_51 = ("none", "low", "medium", "high")
 _GPT_52 = ("none", "low", "medium", "high", "xhigh")
 _GPT_56 = ("none", "low", "medium", "high", "xhigh", "max")
+_GEMINI = ("low", "medium", "high")
+_GEMINI_FLASH = ("minimal", "low", "medium", "high")
+_GEMINI_X = ("low", "medium", "high", "xhigh")
 _O = ("low", "medium", "high")
 
 FAMILIES: dict[str, ModelFacts] = {
@@ -105,6 +112,29 @@ FAMILIES: dict[str, ModelFacts] = {
     "gpt-5.5": ModelFacts(128_000, "effort", _GPT_52),
     "gpt-5.6": ModelFacts(128_000, "effort", _GPT_56),
     "gpt-6": ModelFacts(128_000, "effort", _GPT_56),
+    "gemini": ModelFacts(65_536, "level", _GEMINI),
+    "gemini-1.5": ModelFacts(8_192, plain_calls=True),
+    "gemini-2.0": ModelFacts(8_192, plain_calls=True),
+    "gemini-2.5-flash": ModelFacts(65_536, "tokens", budget_tokens=(0, 24_576), plain_calls=True),
+    "gemini-2.5-flash-lite": ModelFacts(65_536, "tokens", budget_tokens=(512, 24_576), plain_calls=True),
+    "gemini-2.5-pro": ModelFacts(
+        65_536, "tokens", can_stop_thinking=False, budget_tokens=(128, 32_768), plain_calls=True
+    ),
+    "gemini-3-pro": ModelFacts(65_536, "level", ("low", "high")),
+    "gemini-3-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-3.1-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-3.1-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-3.1-pro": ModelFacts(65_536, "level", _GEMINI),
+    "gemini-3.5-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-3.5-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-3.6-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-4": ModelFacts(32_768, "level", _GEMINI),
+    "gemini-4-hydrogen": ModelFacts(65_536, "level", _GEMINI_X),
+    "gemini-4-neon": ModelFacts(65_536, "level", _GEMINI_X),
+    "gemini-flash-latest": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-flash-lite-latest": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemma-3": ModelFacts(8_192, plain_calls=True),
+    "gemma-4": ModelFacts(32_768, "level", ("minimal", "high"), plain_calls=True),
     "o1": ModelFacts(100_000, "effort", _O),
     "o3": ModelFacts(100_000, "effort", _O),
     "o4": ModelFacts(100_000, "effort", _O),

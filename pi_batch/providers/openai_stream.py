@@ -59,7 +59,7 @@ class ChatAssembler:
         self.has_moved = False
         self._endpoint = endpoint
         self._compat = compat
-        self._model = model
+        self._model = self._asked = model
         self._taken = taken
         self._timestamp_ms = timestamp_ms
         self._response_id: str | None = None
@@ -113,6 +113,7 @@ class ChatAssembler:
             refusal.strip() or None,
             self._response_id,
             self._timestamp_ms,
+            requested_model="" if self._asked == self._model else self._asked,
         )
 
     def _chunk(self, chunk: dict[str, Any]) -> Sequence[Delta]:
@@ -199,7 +200,7 @@ class ChatAssembler:
         if isinstance(response_id, str) and response_id:
             self._response_id = response_id
         if isinstance(model, str) and model:
-            self._model = model
+            self._model = self._asked = model
 
     def _without_choice(self, chunk: Mapping[str, Any]) -> None:
         """A chunk of usage alone, of Groq's own extras, or an error in an unusual shape."""

@@ -20,8 +20,8 @@ _KEYS = ("api", "base_url", "key_variable", "headers", "compat", "max_output_tok
 def service_from_config(name: str, table: Mapping[str, Any], where: str) -> Service:
     """A service out of a config file: a new one, or a known one with changes.
 
-    Keys: api (openai | openai-chat | anthropic), base_url, key_variable ("" for none), headers, compat
-    (fields of `Compat`), max_output_tokens, context_window. Raises: UsageError, a line for every problem.
+    Keys: api (openai | openai-chat | anthropic | google), base_url, key_variable ("" for none), headers,
+    compat (fields of `Compat`), max_output_tokens, context_window. Raises: UsageError, a line a problem.
     """
     problems = _config_problems(table)
     known = SERVICES.get(name)

@@ -26,6 +26,7 @@ class IdShape(Struct, frozen=True):
     """True: letters and digits only, exactly `max_chars` of them."""
 
 
+MAX_GEMINI_NAME_CHARS = 63
 CHAT_IDS = IdShape(re.compile(r".{1,40}\Z", re.DOTALL), 40)
 ALNUM9_IDS = IdShape(re.compile(r"[A-Za-z0-9]{9}\Z"), 9, is_exact=True)
 MESSAGES_IDS = IdShape(re.compile(r"[A-Za-z0-9_-]{1,64}\Z"), 64)
@@ -80,6 +81,17 @@ def unique_ids(ids: Iterable[str], taken: AbstractSet[str]) -> list[str]:
         seen.add(kept)
         unique.append(kept)
     return unique
+
+
+def gemini_tool_name(name: str) -> str:
+    """A name as Gemini takes it: no digit or hyphen first, shorter than 64 characters."""
+    wire = tool_name(name)
+    if not (wire[0].isalpha() or wire[0] == "_"):
+        wire = f"_{wire}"
+    if len(wire) <= MAX_GEMINI_NAME_CHARS:
+        return wire
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return f"{wire[: MAX_GEMINI_NAME_CHARS - 9]}_{digest[:8]}"
 
 
 def tool_name(name: str) -> str:

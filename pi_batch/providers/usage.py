@@ -82,6 +82,18 @@ def responses_usage(reported: Mapping[str, Any]) -> Usage | None:
     return Usage(fresh, output or 0, cache_read, cache_write, min(reasoning, output or 0))
 
 
+def gemini_usage(reported: Mapping[str, Any]) -> Usage | None:
+    """Usage of Gemini; None when the object says nothing. Cached tokens are inside `promptTokenCount`."""
+    prompt, answer = _count(reported, "promptTokenCount"), _count(reported, "candidatesTokenCount")
+    thoughts = _count(reported, "thoughtsTokenCount") or 0
+    if prompt is None and answer is None and not thoughts:
+        return None
+    cache_read = _count(reported, "cachedContentTokenCount") or 0
+    of_tools = _count(reported, "toolUsePromptTokenCount") or 0
+    fresh = max(0, (prompt or 0) - cache_read) + of_tools
+    return Usage(fresh, (answer or 0) + thoughts, cache_read, 0, thoughts)
+
+
 def _cache_writes(reported: Mapping[str, Any]) -> int | None:
     total = _count(reported, "cache_creation_input_tokens")
     if total is not None:

@@ -135,6 +135,7 @@ def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
         error_message=error if isinstance(error, str) else None,
         response_id=response_id if isinstance(response_id, str) else None,
         timestamp_ms=whole(value.get("timestamp")),
+        requested_model=_text(ours.get("requestedModel")),
     )
 
 

@@ -144,6 +144,8 @@ def _ours(message: AssistantMessage) -> dict[str, Any]:
         ours["usageUnknown"] = True
     if message.cost_usd is None:
         ours["costUnknown"] = True
+    if message.requested_model:
+        ours["requestedModel"] = message.requested_model
     if pi_provider(message.provider) != message.provider:
         ours["provider"] = message.provider
     return ours

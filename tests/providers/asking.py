@@ -25,7 +25,7 @@ READ = ToolDeclaration(
 
 def endpoint(url: str, service: str = "openai-chat", **rest: Any) -> Endpoint:
     """An endpoint at the loopback server."""
-    auth = "x-api-key" if service == "anthropic" else "bearer"
+    auth = {"anthropic": "x-api-key", "google": "x-goog-api-key"}.get(service, "bearer")
     variable = f"{service.split('-', 1)[0].upper()}_API_KEY"
     fields: dict[str, Any] = {"api_key": KEY, "auth": auth, "key_variable": variable, **rest}
     return Endpoint(service, url, **fields)

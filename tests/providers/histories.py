@@ -35,11 +35,11 @@ def reply(*blocks: TextBlock | ThinkingBlock | ToolCall | str, **fields: str) ->
 
 
 def result(
-    call_id: str = "call_1", *blocks: TextBlock | ImageBlock | str, is_error: bool = False
+    call_id: str = "call_1", *blocks: TextBlock | ImageBlock | str, is_error: bool = False, name: str = "read"
 ) -> ToolResultMessage:
     """A result of these blocks; a string is a text block."""
     content = tuple(TextBlock(block) if isinstance(block, str) else block for block in blocks)
-    return ToolResultMessage(call_id, "read", content, is_error)
+    return ToolResultMessage(call_id, name, content, is_error)
 
 
 def turn(number: int, text: str = "some output\n") -> list[Message]:

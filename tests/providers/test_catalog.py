@@ -20,7 +20,7 @@ from pi_batch.providers.service_config import service_from_config
 LOCAL = ("ollama", "llamacpp", "vllm", "lmstudio")
 WANTED = (
     *("openai-chat", "openai", "anthropic", "deepseek", "openrouter", "groq", "mistral", "xai"),
-    *("together", "fireworks", "cerebras", *LOCAL),
+    *("together", "fireworks", "cerebras", "google", *LOCAL),
 )
 
 
@@ -81,6 +81,17 @@ def test_anthropic_takes_a_key_or_a_token_and_the_key_wins() -> None:
     assert (key.api_key, key.auth) == ("sk-ant-1", "x-api-key")
     token = endpoint_for(service, {"ANTHROPIC_API_KEY": "", "ANTHROPIC_AUTH_TOKEN": "tok"})
     assert (token.api_key, token.auth, token.key_variable) == ("tok", "bearer", "ANTHROPIC_AUTH_TOKEN")
+
+
+def test_google_takes_either_of_its_keys_and_geminis_own_wins() -> None:
+    service = SERVICES["google"]
+    both = {"GEMINI_API_KEY": "g-1", "GOOGLE_API_KEY": "g-2"}
+    assert endpoint_for(service, both).key_variable == "GEMINI_API_KEY"
+    other = endpoint_for(service, {**both, "GEMINI_API_KEY": " "})
+    assert (other.api_key, other.auth, other.key_variable) == ("g-2", "x-goog-api-key", "GOOGLE_API_KEY")
+    for variable in ("GOOGLE_GEMINI_BASE_URL", "GEMINI_BASE_URL"):
+        endpoint = endpoint_for(service, {**both, variable: "http://gate.example"})
+        assert endpoint.base_url == "http://gate.example"
 
 
 def test_anthropics_custom_headers_are_lines() -> None:

@@ -8,6 +8,7 @@ from pi_batch.errors import UsageError
 from pi_batch.providers.endpoint import (
     Endpoint,
     chat_url,
+    gemini_url,
     is_loopback,
     messages_url,
     proxy_for,
@@ -61,6 +62,27 @@ def test_messages_are_posted_where_they_are_served(base: str, url: str) -> None:
 )
 def test_responses_are_posted_where_they_are_served(base: str, url: str) -> None:
     assert responses_url(base) == url
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://x.example", "https://x.example/v1beta/models/g-3:streamGenerateContent?alt=sse"),
+        ("https://x.example/", "https://x.example/v1beta/models/g-3:streamGenerateContent?alt=sse"),
+        ("https://x.example/v1beta", "https://x.example/v1beta/models/g-3:streamGenerateContent?alt=sse"),
+        (
+            "https://x.example/v1beta/models",
+            "https://x.example/v1beta/models/g-3:streamGenerateContent?alt=sse",
+        ),
+        ("https://x.example/v1/", "https://x.example/v1/models/g-3:streamGenerateContent?alt=sse"),
+    ],
+)
+def test_gemini_is_asked_where_it_is_served(base: str, url: str) -> None:
+    assert gemini_url(base, "g-3") == gemini_url(base, "models/g-3") == url
+
+
+def test_a_model_cannot_lead_to_another_path() -> None:
+    assert "/models/..%2Fx%3Fkey%3D1:stream" in gemini_url("https://x.example", "../x?key=1")
 
 
 def test_nothing_secret_is_in_the_repr() -> None:

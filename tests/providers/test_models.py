@@ -98,7 +98,7 @@ def test_an_unknown_level_is_named_with_those_that_are_known() -> None:
 def test_every_family_is_told_levels_in_its_own_words(family: str) -> None:
     facts = FAMILIES[family]
     assert facts.max_output_tokens >= 4_096
-    if facts.thinking in ("effort", "adaptive"):
+    if facts.thinking in ("effort", "adaptive", "level"):
         assert {effort(level, facts.efforts) for level in LEVELS} <= {*facts.efforts}
     else:
         assert facts.efforts == ()

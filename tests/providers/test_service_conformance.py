@@ -19,9 +19,9 @@ from tests.servers.chat_rules import PROFILES
 from tests.servers.script import Step
 
 NAMES = sorted(set(providers.TABLE) - {"replay", "fake", *BUILTIN_MODELS})
-WIRES = ["openai-chat", "openai", "anthropic"]
+WIRES = ["openai-chat", "openai", "anthropic", "google"]
 """One service for each wire."""
-MODELS = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.2"}
+MODELS = {"anthropic": "claude-sonnet-5", "openai": "gpt-5.2", "google": "gemini-3.1-pro"}
 PROFILE_OF = {
     "openai-chat": "openai",
     "moonshot": "deepseek",
@@ -70,7 +70,7 @@ async def test_a_turn_with_tools_and_thinking_is_taken_and_answered(name: str) -
         assert first.tool_calls[0].arguments == {"path": "ü"}
         assert first.usage is not None
         assert first.usage.input_tokens == 9
-        results = [result(call.id, "text", IMAGE) for call in first.tool_calls]
+        results = [result(call.id, "text", IMAGE, name=call.name) for call in first.tool_calls]
         history = (user_text("hi"), first, *results, user_text("hurry"))
         _, second = await ask(asked, wanted(name, *history, thinking="low"))
         assert (second.text, second.stop_reason) == ("done", "stop")

@@ -14,6 +14,7 @@ from pi_batch.providers.tool_ids import (
     MESSAGES_IDS,
     IdShape,
     WireIds,
+    gemini_tool_name,
     tool_name,
     unique_ids,
 )
@@ -82,3 +83,12 @@ def test_invented_tool_names_are_made_to_fit() -> None:
     assert tool_name("functions.read file!") == "functions_read_file_"
     assert tool_name("") == "unnamed"
     assert len(tool_name("x" * 100)) == 64
+
+
+def test_gemini_names_begin_with_a_letter_and_are_shorter_than_64() -> None:
+    assert gemini_tool_name("read") == "read"
+    assert gemini_tool_name("7zip") == "_7zip"
+    assert gemini_tool_name("-x") == "_-x"
+    long, other = (gemini_tool_name("n" * 63 + letter) for letter in "ab")
+    assert len(long) == len(other) == 63
+    assert long != other

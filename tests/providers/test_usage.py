@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from pi_batch.messages import Usage
-from pi_batch.providers.usage import chat_usage, messages_usage, reported_cost_usd, responses_usage
+from pi_batch.providers.usage import (
+    chat_usage,
+    gemini_usage,
+    messages_usage,
+    reported_cost_usd,
+    responses_usage,
+)
 
 
 def test_cached_and_written_tokens_are_taken_out_of_the_prompt() -> None:
@@ -123,3 +129,17 @@ def test_responses_count_what_was_read_and_written_by_the_cache_inside_the_input
         0, 0, 9
     )
     assert responses_usage({"total_tokens": 5}) is None
+
+
+def test_gemini_counts_thoughts_apart_from_the_answer_and_the_cache_inside_the_prompt() -> None:
+    reported = {
+        "promptTokenCount": 1000,
+        "cachedContentTokenCount": 600,
+        "toolUsePromptTokenCount": 10,
+        "candidatesTokenCount": 50,
+        "thoughtsTokenCount": 20,
+    }
+    assert gemini_usage(reported) == Usage(410, 70, 600, 0, 20)
+    assert gemini_usage({"promptTokenCount": 5}) == Usage(5)
+    assert gemini_usage({"thoughtsTokenCount": 5}) == Usage(0, 5, 0, 0, 5)
+    assert gemini_usage({"totalTokenCount": 5}) is None

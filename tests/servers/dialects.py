@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from tests.servers.chat_replies import Frame, chat_document, chat_frames
 from tests.servers.chat_rules import ChatProfile, check_chat
+from tests.servers.gemini_replies import MODEL, gemini_document, gemini_frames
+from tests.servers.gemini_rules import check_gemini
 from tests.servers.http_server import Request
 from tests.servers.messages_replies import messages_document, messages_frames
 from tests.servers.messages_rules import check_messages
-from tests.servers.refusal import Refusal
+from tests.servers.refusal import Refusal, need
 from tests.servers.responses_replies import responses_document, responses_frames
 from tests.servers.responses_rules import check_responses
 from tests.servers.script import Reply
@@ -24,6 +28,8 @@ class Dialect:
     """One wire."""
 
     check: Callable[[Body, Request, ChatProfile], None]
+    """Raises: Refusal."""
+    check_key: Callable[[Request, str], None]
     """Raises: Refusal."""
     frames: Callable[[Reply, Body, int], Iterable[Frame]]
     document: Callable[[Reply, Body, int], Any]
@@ -57,8 +63,36 @@ def _messages_error(refusal: Refusal) -> dict[str, Any]:
     return {"type": "error", "error": inner, "request_id": "req_loopback"}
 
 
+def _gemini_error(refusal: Refusal) -> dict[str, Any]:
+    names = {403: "PERMISSION_DENIED", 404: "NOT_FOUND"}
+    details = [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": refusal.code}]
+    error = {"code": refusal.status, "message": refusal.message}
+    return {"error": {**error, "status": names.get(refusal.status, "INVALID_ARGUMENT"), "details": details}}
+
+
+def _check_key(request: Request, key: str) -> None:
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    given = (request.headers.get("x-api-key"), bearer)
+    shown = f"{given[0] or given[1]}"
+    need(key in given, f"Incorrect API key provided: {shown}.", status=401, code="invalid_api_key")
+
+
+def _check_google_key(request: Request, key: str) -> None:
+    given = request.headers.get("x-goog-api-key")
+    missing = "Method doesn't allow unregistered callers. Please use API Key."
+    need(given is not None, missing, status=403)
+    wrong = "API key not valid. Please pass a valid API key."
+    need(given == key, wrong, status=400, code="API_KEY_INVALID")
+
+
+def _check_gemini(body: Body, request: Request, _profile: ChatProfile) -> None:
+    need("key=" not in request.path, "the key stands in the URL, and so in every log")
+    check_gemini({key: value for key, value in body.items() if key != MODEL}, str(body[MODEL]))
+
+
 CHAT = Dialect(
     lambda body, _request, profile: check_chat(body, profile),
+    _check_key,
     chat_frames,
     chat_document,
     _openai_error,
@@ -66,6 +100,7 @@ CHAT = Dialect(
 )
 MESSAGES = Dialect(
     lambda body, request, _profile: check_messages(body, request.headers.get("anthropic-version", "")),
+    _check_key,
     messages_frames,
     messages_document,
     _messages_error,
@@ -73,6 +108,7 @@ MESSAGES = Dialect(
 )
 RESPONSES = Dialect(
     lambda body, _request, _profile: check_responses(body),
+    _check_key,
     responses_frames,
     responses_document,
     _openai_error,
@@ -80,16 +116,39 @@ RESPONSES = Dialect(
 )
 
 
+GEMINI = Dialect(
+    _check_gemini,
+    _check_google_key,
+    gemini_frames,
+    gemini_document,
+    _gemini_error,
+    "contents",
+    lambda _body, request: "alt=sse" in request.path,
+)
+_GEMINI_PATH = re.compile(
+    r"/v1beta/models/([^/:?]+):(?:streamGenerateContent\?alt=sse|generateContent)(?:&key=.*)?\Z"
+)
+
+
 def dialect_of(path: str) -> Dialect | None:
     """The wire that is spoken at a path."""
     known = {"/v1/chat/completions": CHAT, "/v1/messages": MESSAGES, "/v1/responses": RESPONSES}
-    return known.get(path)
+    return GEMINI if _GEMINI_PATH.match(path) else known.get(path)
+
+
+def with_model(body: dict[str, Any], path: str) -> dict[str, Any]:
+    """The body, with the model that stands in the path where it does."""
+    match = _GEMINI_PATH.match(path)
+    return {**body, MODEL: unquote(match[1])} if match else body
 
 
 def overflow(dialect: Dialect, tokens: int, limit: int) -> Refusal:
     """How a service says that a request is longer than the context."""
     if dialect is MESSAGES:
         return Refusal(f"prompt is too long: {tokens} tokens > {limit} maximum")
+    if dialect is GEMINI:
+        text = f"The input token count ({tokens}) exceeds the maximum number of tokens allowed ({limit})."
+        return Refusal(text)
     if dialect is RESPONSES:
         text = "Your input exceeds the context window of this model. Please adjust your input and try again."
         return Refusal(text, code="context_length_exceeded", param="input")

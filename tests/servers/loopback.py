@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.servers.chat_rules import PROFILES, ChatProfile
-from tests.servers.dialects import CHAT, Dialect, dialect_of, overflow
+from tests.servers.dialects import CHAT, Dialect, dialect_of, overflow, with_model
 from tests.servers.http_server import Connection, Request, serve
 from tests.servers.refusal import Refusal, need, read_json
 from tests.servers.script import Drop, Raw, Refuse, Reply, Step, Wire
@@ -121,7 +121,8 @@ class LoopbackServer:
         """The request's object, if a service would take it. Raises: Refusal."""
         if dialect is None:
             raise Refusal(f"no such path: {request.path}", status=404, code="not_found")
-        self._check_key(request.headers)
+        if self._key is not None:
+            dialect.check_key(request, self._key)
         need(
             len(request.body) <= MAX_BYTES,
             "Request exceeds the maximum size",
@@ -132,19 +133,12 @@ class LoopbackServer:
             "application/json" in request.headers.get("content-type", ""),
             "content-type: need application/json",
         )
-        body = read_json(request.body)
+        body = with_model(read_json(request.body), request.path)
         dialect.check(body, request, self._profile)
         tokens = len(request.body) // 4
         if self._context_tokens is not None and tokens > self._context_tokens:
             raise overflow(dialect, tokens, self._context_tokens)
         return body
-
-    def _check_key(self, headers: Mapping[str, str]) -> None:
-        if self._key is None:
-            return
-        given = (headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer "))
-        shown = f"{given[0] or given[1]}"
-        need(self._key in given, f"Incorrect API key provided: {shown}.", status=401, code="invalid_api_key")
 
     def _step(self, dialect: Dialect, body: Mapping[str, Any]) -> Step:
         if self._answer is not None:

@@ -72,7 +72,9 @@ class Reply:
     quirks: tuple[str, ...] = ()
     """Chat: no_ids, same_id, same_index, repeats_names, no_index, ghost_call, no_done, no_finish,
     no_usage_chunk, usage_in_choice, usage_each_chunk, usage_x_groq, reasoning, reasoning_twice, refusal,
-    reasoning_details. Messages: no_stop, no_delta_usage, ping_each, whole_input, unknown_events."""
+    reasoning_details. Messages: no_stop, no_delta_usage, ping_each, whole_input, unknown_events. Responses:
+    no_ids, same_id, no_index, out_of_order, no_item_done, empty_output, late_encrypted, phases, refusal,
+    unknown_events, no_stop. Gemini: no_ids, same_id, no_finish, signed_text, signed_thought, blocked."""
     wire: Wire = Wire()
 
 

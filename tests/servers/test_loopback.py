@@ -69,7 +69,7 @@ async def test_steps_by_turn_serve_many_tasks_at_once() -> None:
         assert len(server.requests) == 10
 
 
-@pytest.mark.parametrize("service", ["openai-chat", "openai", "anthropic"])
+@pytest.mark.parametrize("service", ["openai-chat", "openai", "anthropic", "google"])
 async def test_a_request_beyond_the_context_is_an_overflow(service: str) -> None:
     async with LoopbackServer([Reply("never")], context_tokens=100) as server:
         asked = provider(server.url, service)
