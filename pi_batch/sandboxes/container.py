@@ -196,7 +196,9 @@ class Container:
             if set(target + source) & set(',"\n'):
                 raise SandboxError(f"{self.name}: cannot mount a path with a comma or a quote: {target}")
             if not source:
-                yield from ("--mount", f"type=tmpfs,dst={target},tmpfs-size=1m")
+                # podman would copy into it what it is there to hide.
+                empty = ",notmpcopyup" if self.name == "podman" else ""
+                yield from ("--mount", f"type=tmpfs,dst={target},tmpfs-size=1m{empty}")
             else:
                 path, _, mode = source.rpartition(":")
                 only = ",readonly" if mode == "ro" else ""

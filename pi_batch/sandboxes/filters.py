@@ -29,14 +29,20 @@ KERNEL = (
     *("swapon", "swapoff", "reboot", "sethostname", "setdomainname", "settimeofday", "clock_settime"),
     *("iopl", "ioperm", "quotactl", "quotactl_fd", "nfsservctl", "lookup_dcookie", "vhangup", "uselib"),
 )
+CLOSED = (*OTHERS, *MOUNTS, *KERNEL)
 AVOIDABLE = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
 """Programs do without them when they seem to be missing; a filter cannot see what they would do."""
 
-_NEW_NAMESPACES = 0x7E020000 | 0x80
-"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; NEWTIME."""
-_TERMINAL_INJECTIONS = (0x5412, 0x541C)
+_NEWTIME = 0x80
+NAMESPACE_FLAGS = tuple(1 << bit for bit in range(32) if (0x7E020000 | _NEWTIME) >> bit & 1)
+"""CLONE_NEWTIME; NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET."""
+TERMINAL_INJECTIONS = (0x5412, 0x541C)
 """TIOCSTI, TIOCLINUX."""
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
+ROUTES = (_NETLINK, 0)
+"""Family and protocol of asking for addresses and routes."""
+ALLOWED_FAMILIES = (_UNIX, _INET, _INET6, _NETLINK)
+"""Of sockets; of netlink only what `ROUTES` says."""
 _STREAM, _TYPE_MASK = 1, 0xF
 _TCP = 6
 _ALL = 0xFFFFFFFF
@@ -83,14 +89,13 @@ def _is(argument: int, value: int) -> Condition:
 
 
 def _program(sockets: list[Rule]) -> bytes:
-    rules = [Rule(name, _REFUSED) for name in (*OTHERS, *MOUNTS, *KERNEL)]
+    rules = [Rule(name, _REFUSED) for name in CLOSED]
     rules += [Rule(name, _MISSING) for name in AVOIDABLE]
-    for bit in range(32):
-        if _NEW_NAMESPACES >> bit & 1:
-            flag = Condition(0, 1 << bit, 1 << bit)
-            rules.append(Rule("unshare", _REFUSED, (flag,)))
-            if 1 << bit != 0x80:  # in clone these bits are the signal at exit
-                rules.append(Rule("clone", _REFUSED, (flag,)))
-    rules += [Rule("ioctl", _REFUSED, (_is(1, command),)) for command in _TERMINAL_INJECTIONS]
+    for flag in NAMESPACE_FLAGS:
+        is_set = Condition(0, flag, flag)
+        rules.append(Rule("unshare", _REFUSED, (is_set,)))
+        if flag != _NEWTIME:  # in clone these bits are the signal at exit
+            rules.append(Rule("clone", _REFUSED, (is_set,)))
+    rules += [Rule("ioctl", _REFUSED, (_is(1, command),)) for command in TERMINAL_INJECTIONS]
     rules += [*sockets, Rule("socket", _NO_FAMILY)]
     return program(rules, default=ALLOW, foreign=_MISSING)

@@ -68,11 +68,16 @@ def apparmor_forbids() -> bool:
 
 def apparmor_advice(program: str) -> str:
     """The profile that would let bwrap work; whoever runs the machine decides."""
-    profile = _PROFILE.format(program=program)
     return (
         "forbids namespaces to ordinary users. To allow them to bwrap alone, put this into "
-        f"/etc/apparmor.d/bwrap and run `sudo apparmor_parser -r /etc/apparmor.d/bwrap`:\n{profile}"
+        "/etc/apparmor.d/bwrap and run `sudo apparmor_parser -r /etc/apparmor.d/bwrap`:\n"
+        f"{apparmor_profile(program)}"
     )
+
+
+def apparmor_profile(program: str) -> str:
+    """What lets one program make namespaces, and gives it nothing else."""
+    return _PROFILE.format(program=program)
 
 
 def _differing_tools(name: str, around: Surroundings) -> Iterator[Finding]:

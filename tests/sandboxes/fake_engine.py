@@ -35,6 +35,8 @@ WITH_VALUE = {
     ),
     *("--mount", "--entrypoint"),
 }
+READ_ONLY = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs")
+"""What every engine shows read-only, without a word."""
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
 
 
@@ -95,9 +97,7 @@ def bwrap_words(options: list[tuple[str, str]]) -> list[str]:
     words += [
         "--proc",
         "/proc",
-        "--ro-bind",
-        "/proc/sys",
-        "/proc/sys",
+        *(word for path in READ_ONLY if Path(path).exists() for word in ("--ro-bind", path, path)),
         "--dev",
         "/dev",
         "--tmpfs",

@@ -14,11 +14,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from pi_batch.kernel import cgroups
 from pi_batch.protocols import Sandbox
 from pi_batch.sandboxes import load
 from pi_batch.sandboxes.limits import Limits
+from tests.sandboxes.engines import ENGINES, image_of
+from tests.sandboxes.engines import settings as engine_settings
 from tests.security.attacks import ALL, FILES, GIT, NETWORK, OPENED, Attack
 from tests.security.world import TOKEN, World, world
 
@@ -46,19 +49,28 @@ def limits() -> Limits:
     return Limits(MEMORY_BYTES, PROCESSES, FILE_BYTES, wants_cgroup=True)
 
 
+def claims(name: str) -> str:
+    """Whose claims a sandbox makes: containers stop what bubblewrap stops."""
+    return "bwrap" if name in ENGINES else name
+
+
 def wanted(name: str, *, has_pids: bool) -> Iterator[Attack]:
     """The attacks that a sandbox claims to stop."""
     can_count = os.geteuid() != 0 or "pids" in {one for h in cgroups.hierarchies() for one in h.controllers}
+    if name in ENGINES:
+        can_count = bool(image_of(name))
     for attack in ALL:
         if name == "none":
             harmless = attack in (*FILES, *NETWORK, *GIT) or "environment" in attack.name
             if harmless and not attack.name.startswith(("remove", "rename", "unmount", "remount")):
                 yield attack
             continue
-        if name not in attack.only or (attack.needs_pids and not has_pids):
+        if claims(name) not in attack.only or (attack.needs_pids and not has_pids):
             continue
         if attack.name == "make very many processes" and not can_count:
             continue
+        if attack.name == "read password hashes" and name in ENGINES:
+            continue  # they are the image's
         yield attack
 
 
@@ -68,7 +80,13 @@ async def attack_all(name: str, *, has_pids: bool) -> list[Result]:
         tempfile.TemporaryDirectory(prefix="pib-security-", ignore_cleanup_errors=True) as directory,
         world(Path(directory)) as made,
     ):
-        settings = {"limits": limits(), "search_path": os.environ["PATH"], "home": str(made.home)}
+        settings: dict[str, Any] = {
+            "limits": limits(),
+            "search_path": os.environ["PATH"],
+            "home": str(made.home),
+        }
+        if name in ENGINES:
+            settings = {**settings, **(engine_settings(name) or {})}
         sandbox = load(name)(made.place(), **({} if name == "none" else settings))
         await sandbox.start()
         try:
@@ -84,7 +102,7 @@ async def _attack(sandbox: Sandbox, attack: Attack, made: World) -> Result:
     damage += [word for word in (TOKEN, OPENED) if word in said]
     made.mend()
     twin = ""
-    if sandbox.name in attack.twin_only:
+    if claims(sandbox.name) in attack.twin_only:
         twin = await _run(sandbox, attack.twin, made)
     return Result(attack.name, tuple(damage), twin, said[-300:])
 

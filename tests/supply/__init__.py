@@ -1,0 +1,1 @@
+"""What is handed out beside the package: locks, profiles, an image."""
