@@ -96,16 +96,21 @@ class Transport:
     program: str
     environ: Mapping[str, str] = field(repr=False)
     login: Login | None = None
-    protocols: str = "https:http:ssh:file"
-    """Those that git may use, whatever an address or the user's settings turn it into."""
+    protocols: str | None = "https:http:ssh:file"
+    """Those that git may use, whatever the user's settings turn an address into; None: as the user says."""
 
-    async def run(self, place: Path, *arguments: str, timeout_s: float = MOVE_TIMEOUT_S) -> Said:
-        """One git command on the repository `place`. Raises: WorkspaceError when it takes too long."""
+    async def run(
+        self, place: Path, *arguments: str, cwd: Path | None = None, timeout_s: float = MOVE_TIMEOUT_S
+    ) -> Said:
+        """One git command on the repository `place`, in its directory or another one.
+
+        Raises: WorkspaceError when it takes too long.
+        """
         try:
             process = await asyncio.create_subprocess_exec(
                 self.program,
                 *arguments,
-                cwd=place,
+                cwd=cwd or place,
                 env=self._environment(place),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
@@ -137,7 +142,7 @@ class Transport:
             **kept,
             **_FIXED,
             "GIT_DIR": str(place),
-            "GIT_ALLOW_PROTOCOL": self.protocols,
+            **({} if self.protocols is None else {"GIT_ALLOW_PROTOCOL": self.protocols}),
             "GIT_CONFIG_COUNT": str(len(settings)),
             **numbered,
         }

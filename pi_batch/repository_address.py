@@ -45,6 +45,13 @@ class Address:
         return (found["host"] if found else urlsplit(self.url).netloc.rpartition("@")[2]).lower()
 
     @property
+    def path(self) -> str:
+        """At its host, without slashes around it and `.git`: `owner/name`."""
+        found = _SCP.fullmatch(self.url) if self.kind == "ssh" and "://" not in self.url else None
+        path = found["path"] if found else urlsplit(self.url).path if self.kind != "local" else self.url
+        return path.strip("/").removesuffix(".git")
+
+    @property
     def name(self) -> str:
         """The last part of the path, fit for keys, files and branches."""
         last = re.split(r"[/:]", self.url.rstrip("/"))[-1]

@@ -18,10 +18,22 @@ import click
     default="tree",
     help="Working files, a commit on HEAD, a branch or a draft pull request per task. Default: tree.",
 )
-@click.option("--base", metavar="COMMIT", default="HEAD", help="What patches are put on. Default: HEAD.")
+@click.option(
+    "--base",
+    metavar="COMMIT",
+    default="HEAD",
+    help="What patches are put on. Default: HEAD, or the ref of the task's own repository.",
+)
 @click.option("--into", metavar="BRANCH", help="What a pull request is for. Default: the current branch.")
 @click.option("--branch-prefix", metavar="TEXT", default="pi-batch/", help="Of branches. Default: pi-batch/.")
 @click.option("--remote", metavar="NAME", default="origin", help="Of pull requests. Default: origin.")
+@click.option(
+    "--repo",
+    "repos",
+    multiple=True,
+    metavar="GLOB",
+    help="Addresses of other repositories that the run may name. Default: any.",
+)
 @click.option("--author", metavar="'NAME <EMAIL>'", help="Of commits. Default: git's own user.")
 @click.option("--title", metavar="TEMPLATE", help="Of commits, in jinja2. Default: the spec's title.")
 @click.option(
@@ -55,7 +67,8 @@ def command(run_dir: Path, tasks: tuple[str, ...], body_file: Path | None, **fla
 
     A patch is judged once more: its size, its paths, secrets in it; and it is merged three ways where the
     base moved. What is refused is named, and the patch stays where it is. TASK is a key or a task's id;
-    without any, all that passed.
+    without any, all that passed. The patch of a task that was about another repository (workspace.repo) goes
+    there, on top of the newest state of its branch.
     """
     from pi_batch.publishing.policy import Limits
     from pi_batch.publishing.words import Texts
@@ -79,5 +92,6 @@ def command(run_dir: Path, tasks: tuple[str, ...], body_file: Path | None, **fla
         is_draft=not flags["ready"],
         is_dry_run=flags["dry_run"],
         secrets=flags["secrets"],
+        repos=flags["repos"],
     )
     return apply(run_dir, tasks, options)

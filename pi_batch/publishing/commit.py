@@ -89,8 +89,11 @@ async def to_head(git: Git, place: Place, commit: str, head: str) -> None:
     await git.run(place, "update-ref", "-m", "pi-batch apply", "HEAD", commit, head)
 
 
-async def to_branch(git: Git, place: Place, commit: str, name: str) -> None:
-    """Let a branch name a commit. Raises: NotPublished when it holds commits that are not ours."""
+async def to_branch(git: Git, place: Place, commit: str, name: str) -> str:
+    """Let a branch name a commit, or stay where it is with the same change; where it is then.
+
+    Raises: NotPublished when it holds commits that are not ours.
+    """
     ref = f"{REF_PREFIX}{name}"
     current = await git.run(place, "symbolic-ref", "--quiet", "HEAD", accepted=(0, 1))
     if current.stdout.decode().strip() == ref:
@@ -98,13 +101,27 @@ async def to_branch(git: Git, place: Place, commit: str, name: str) -> None:
     old = await resolve(git, place, ref)
     if old is not None and not await is_ours(git, place, old):
         raise NotPublished(f"branch {name} holds commits that are not pi-batch's: it is left alone")
+    if old is not None and await is_same_change(git, place, old, commit):
+        return old
     await git.run(place, "update-ref", "-m", "pi-batch apply", ref, commit, old or "0" * len(commit))
+    return commit
 
 
 async def is_ours(git: Git, place: Place, commit: str) -> bool:
     """True for a commit that this program made."""
     content = (await git.run(place, "cat-file", "commit", commit)).stdout
     return re.search(rf"^{TASK_TRAILER}: ".encode(), content, re.MULTILINE) is not None
+
+
+async def is_same_change(git: Git, place: Place, first: str, second: str) -> bool:
+    """True for two commits with the same files and the same parents: only who, when and words may differ."""
+    found = [await _substance(git, place, commit) for commit in (first, second)]
+    return found[0] == found[1]
+
+
+async def _substance(git: Git, place: Place, commit: str) -> list[bytes]:
+    header = (await git.run(place, "cat-file", "commit", commit)).stdout.partition(b"\n\n")[0]
+    return [line for line in header.split(b"\n") if line.startswith((b"tree ", b"parent "))]
 
 
 def branch_name(prefix: str, key: str) -> str:

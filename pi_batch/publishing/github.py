@@ -36,9 +36,18 @@ class Repository:
 
 
 async def publish(
-    repository: Repository, *, branch: str, base: str, title: str, body: str, is_draft: bool = True
+    repository: Repository,
+    *,
+    branch: str,
+    base: str,
+    title: str,
+    body: str,
+    is_draft: bool = True,
+    is_new: bool = True,
 ) -> str:
     """Open a pull request for a branch, or update the one that is open; its address.
+
+    One that a person closed without merging it stays closed while the branch has nothing new.
 
     Raises: ForgeError.
     """
@@ -52,14 +61,19 @@ async def publish(
     owner = repository.name.split("/")[0]
     path = f"{repository.api.rstrip('/')}/repos/{repository.name}/pulls"
     async with httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S) as client:
-        found = await _call(client, "GET", path, params={"head": f"{owner}:{branch}", "state": "open"})
+        asked = {"head": f"{owner}:{branch}", "state": "all", "sort": "created", "direction": "desc"}
+        found = await _call(client, "GET", path, params=asked)
+        known = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
         words = {"title": title, "body": body}
-        if isinstance(found, list) and found:
-            answer = await _call(client, "PATCH", f"{path}/{int(found[0]['number'])}", json=words)
+        is_open = [one for one in known if one.get("state", "open") == "open"]
+        if is_open:
+            answer = await _call(client, "PATCH", f"{path}/{int(is_open[0]['number'])}", json=words)
+        elif known and not is_new and not known[0].get("merged_at"):
+            answer = known[0]
         else:
             new = {**words, "head": branch, "base": base, "draft": is_draft}
             answer = await _call(client, "POST", path, json=new)
-    return str(answer.get("html_url", "")) if isinstance(answer, dict) else ""
+    return str(answer.get("html_url", "")) if isinstance(answer, Mapping) else ""
 
 
 async def _call(client: httpx.AsyncClient, method: str, url: str, **options: Any) -> Any:

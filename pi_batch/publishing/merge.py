@@ -94,8 +94,8 @@ async def _apply_three_way(git: Git, own: Place, patch: bytes) -> None:
     try:
         await git.run(own, "apply", "--cached", "--3way", "--binary", "--whitespace=nowarn", "-", stdin=patch)
     except WorkspaceError as error:
-        unmerged = (await git.run(own, "diff-files", "--name-only", "-z", "--diff-filter=U")).stdout
-        paths = sorted({os.fsdecode(path) for path in unmerged.split(b"\0") if path})
+        unmerged = (await git.run(own, "ls-files", "--unmerged", "-z")).stdout
+        paths = sorted({os.fsdecode(line.split(b"\t", 1)[1]) for line in unmerged.split(b"\0") if line})
         if paths:
             shown = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
             raise NotPublished(f"conflict with what was changed since the start: {shown}") from error

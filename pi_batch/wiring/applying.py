@@ -5,37 +5,38 @@ from __future__ import annotations
 import asyncio
 import stat
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pi_batch.encoders import plain_line, workflow_safe
-from pi_batch.errors import PiBatchError, UsageError
+from pi_batch.errors import LogWriteError, PiBatchError, UsageError
 from pi_batch.event_log import read_log
 from pi_batch.fold import fold
-from pi_batch.git import Git, Place, find_git
+from pi_batch.git import Place
+from pi_batch.published import Publication, add_published
 from pi_batch.publishing.commit import (
     Author,
     author_of,
     branch_name,
     make_commit,
-    resolve,
     to_branch,
     to_head,
     to_tree,
 )
-from pi_batch.publishing.github import API, Repository, publish
+from pi_batch.publishing.github import publish
 from pi_batch.publishing.merge import Merged, NotPublished, changes_in, merge
 from pi_batch.publishing.policy import Limits, refusals
-from pi_batch.publishing.remote import Remote
 from pi_batch.publishing.words import Texts, commit_message
 from pi_batch.results import BatchResult, RunResult
 from pi_batch.standard_streams import say, tell
+from pi_batch.wiring.repositories import Repositories
+from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings, utf8_streams
-from pi_batch.workspaces.checkout import find_top
-from pi_batch.workspaces.layout import repository_of
+from pi_batch.wiring.targets import Target, Targets
 
 As = Literal["tree", "commit", "branch", "pull-request"]
 DEFAULT_AUTHOR = Author("pi-batch", "pi-batch@localhost")
@@ -59,10 +60,14 @@ class ApplyOptions(Struct, frozen=True):
     is_draft: bool = True
     is_dry_run: bool = False
     secrets: tuple[str, ...] = ()
+    repos: tuple[str, ...] = ()
+    """Globs over addresses of other repositories that a run may name; empty: any."""
 
 
 def apply(run_dir: Path, tasks: Sequence[str], options: ApplyOptions) -> int:
     """Publish the patches of the named tasks, or of all that passed; 1 when one of them was not.
+
+    Each goes to the repository that its task was about; one that fails does not keep the others back.
 
     Raises: UsageError, WorkspaceError, ForgeError.
     """
@@ -93,6 +98,17 @@ def _selected(batch: BatchResult, tasks: Sequence[str]) -> Iterator[RunResult]:
             yield result
 
 
+class _Done(Struct, frozen=True):
+    """What was done with a patch."""
+
+    text: str
+    """One line."""
+    is_new: bool = True
+    branch: str = ""
+    url: str = ""
+    commit: str = ""
+
+
 class _Publisher:
     """One call of `apply`."""
 
@@ -102,56 +118,84 @@ class _Publisher:
         self._options = options
         self._around = around
         self._mask = around.masker(options.secrets)
-        top = find_top(around.cwd)
-        if top is None:
-            raise UsageError(f"{around.cwd}: no git repository: change to the one that the patch is for")
-        self._git = Git(find_git(around.environ.get("PATH")))
-        self._place = Place(repository_of(top), top)
+        self._repositories = Repositories(around, Settings(around).mirrors)
+        self._targets = Targets(around, self._repositories, base=options.base, remote=options.remote)
+        self._git = self._targets.git
 
     async def all(self, results: Sequence[RunResult]) -> int:
-        """Each in turn; the exit code."""
-        bad = 0
+        """Each in turn; the exit code. Raises: the first error, after the others had their turn."""
+        noted: list[Publication] = []
+        first: PiBatchError | None = None
         for result in results:
+            kept = f"; the patch is kept: {self._run_dir / result.patch}" if result.patch else ""
             try:
-                self._tell(
-                    "checked" if self._options.is_dry_run else "applied", result, await self._one(result)
-                )
+                done = await self._one(result)
+                noted.append(self._tell("applied" if done.is_new else "unchanged", result, done))
             except NotPublished as refusal:
-                bad += 1
-                kept = f"; the patch is kept: {self._run_dir / result.patch}" if result.patch else ""
-                self._tell("refused", result, f"{refusal}{kept}")
+                noted.append(self._tell("refused", result, _Done(f"{refusal}{kept}")))
             except PiBatchError as error:
-                kept = f"; the patch is kept: {self._run_dir / result.patch}" if result.patch else ""
-                self._tell("error", result, f"{error}{kept}")
-                raise
-        return 1 if bad else 0
+                first = first or error
+                noted.append(self._tell("error", result, _Done(f"{error}{kept}")))
+        if not self._options.is_dry_run:
+            self._note(noted)
+        if first is not None:
+            raise first
+        return 1 if any(one.state == "refused" for one in noted) else 0
 
-    def _tell(self, word: str, result: RunResult, text: str) -> None:
-        line = f"{word:<8} {plain_line(result.key, 100)}: {plain_line(self._mask.mask(text), 1000)}"
+    def _note(self, noted: Sequence[Publication]) -> None:
+        try:
+            add_published(self._run_dir, noted)
+        except LogWriteError as error:
+            tell(f"pi-batch: {error}")
+
+    def _tell(
+        self, state: Literal["applied", "unchanged", "refused", "error"], result: RunResult, done: _Done
+    ) -> Publication:
+        text = plain_line(self._mask.mask(done.text), 1000)
+        word = "checked" if self._options.is_dry_run and state in ("applied", "unchanged") else state
+        word = "applied" if word == "unchanged" else word
+        line = f"{word:<8} {plain_line(result.key, 100)}: {text}"
         say(f"{workflow_safe(line) if self._around.is_github_actions else line}\n")
+        return Publication(result.key, state, text, done.branch, self._mask.mask(done.url), done.commit)
 
-    async def _one(self, result: RunResult) -> str:
-        """Judge and publish one patch; what was done, one line. Raises: NotPublished, PiBatchError."""
+    async def _one(self, result: RunResult) -> _Done:
+        """Judge and publish one patch. Raises: NotPublished, PiBatchError."""
         patch = self._patch(result)
-        head = await resolve(self._git, self._place, self._options.base)
-        if head is None:
-            raise UsageError(f"--base {self._options.base}: no such commit here")
-        merged = await self._merged(patch, head)
-        changes = merged.changes if merged is not None else await changes_in(self._git, self._place, patch)
+        target = await self._targets.of(result, self._options.repos)
+        self._need_files(target)
+        merged = await self._merged(target, patch)
+        if merged is not None:
+            changes = merged.changes
+        else:
+            changes = await changes_in(self._git, target.place, patch)
         reasons = refusals(patch, changes, result.protected_touched, self._options.limits, self._mask)
         if reasons:
             raise NotPublished("; ".join(reasons[:5]) + (" …" if len(reasons) > 5 else ""))
-        moved = self._moved(result, head, merged)
+        moved = _moved(result, target.base, merged)
         if merged is not None and not merged.changes:
-            return f"nothing to do: {self._options.base} has it already{moved}"
+            return _Done(f"nothing to do: {target.base_name} has it already{moved}", is_new=False)
         if self._options.is_dry_run:
-            return f"{len(changes)} {'file' if len(changes) == 1 else 'files'} would change{moved}"
-        return f"{await self._publish(result, patch, head, merged)}{moved}"
+            return _Done(f"{len(changes)} {'file' if len(changes) == 1 else 'files'} would change{moved}")
+        done = await self._publish(result, patch, target, merged)
+        return replace(done, text=f"{done.text}{moved}")
 
-    async def _merged(self, patch: bytes, head: str) -> Merged | None:
+    def _need_files(self, target: Target) -> None:
+        """Raises: NotPublished where what is asked for needs a checkout, and there is none."""
+        options = self._options
+        if (
+            target.has_files
+            or options.as_ == "pull-request"
+            or (options.as_ == "branch" and options.is_pushed)
+        ):
+            return
+        raise NotPublished(
+            f"{target.remote.name} is not checked out here: --as branch --push, or --as pull-request"
+        )
+
+    async def _merged(self, target: Target, patch: bytes) -> Merged | None:
         """The patch on top of the base; for the working tree None where only that may fit it."""
         try:
-            return await merge(self._git, self._place, head, patch)
+            return await merge(self._git, target.place, target.base, patch)
         except NotPublished:
             if self._options.as_ != "tree":
                 raise
@@ -178,90 +222,59 @@ class _Publisher:
             raise NotPublished(f"the patch has more than {limit:,} bytes (--max-patch-bytes)")
         return content
 
-    def _moved(self, result: RunResult, head: str, merged: Merged | None) -> str:
-        """What to say of a base that is not the run's."""
-        if result.base_commit is None or result.base_commit == head:
-            return ""
-        how = (
-            "merged three ways"
-            if merged is not None and merged.is_three_way
-            else "the patch applied as it is"
-        )
-        return f" (the base moved from {result.base_commit[:12]} to {head[:12]}: {how})"
-
-    async def _publish(self, result: RunResult, patch: bytes, head: str, merged: Merged | None) -> str:
+    async def _publish(self, result: RunResult, patch: bytes, target: Target, merged: Merged | None) -> _Done:
         options = self._options
         if options.as_ == "tree" or merged is None:
-            await to_tree(self._git, self._place, patch, head, merged)
-            return "in the working files"
+            await to_tree(self._git, target.place, patch, target.base, merged)
+            return _Done("in the working files")
         message = commit_message(options.texts.title(result, self._run_id), result, self._run_id)
-        author = await self._author()
         commit = await make_commit(
             self._git,
-            self._place,
+            target.place,
             merged,
             message=self._mask.mask(message),
-            author=author,
-            time_s=await self._time_s(head),
+            author=await self._author(target.place),
+            time_s=await self._time_s(target),
         )
         if options.as_ == "commit":
-            await to_head(self._git, self._place, commit, head)
-            return f"commit {commit[:12]}"
+            await to_head(self._git, target.place, commit, target.base)
+            return _Done(f"commit {commit[:12]}", commit=commit)
         name = branch_name(options.branch_prefix, result.key)
         if options.as_ == "branch":
-            return await self._branch_of(commit, name)
-        return await self._pull_request(result, commit, name)
+            return await self._branch_of(target, commit, name)
+        return await self._pull_request(result, target, commit, name)
 
-    async def _branch_of(self, commit: str, name: str) -> str:
+    async def _branch_of(self, target: Target, commit: str, name: str) -> _Done:
         if not self._options.is_pushed:
-            await to_branch(self._git, self._place, commit, name)
-            return f"branch {name} at {commit[:12]}"
-        is_new = await self._remote().push(commit, name)
-        where = f"branch {name} on {self._options.remote} at {commit[:12]}"
-        return where if is_new else f"{where}, unchanged"
+            tip = await to_branch(self._git, target.place, commit, name)
+            is_new, where = tip == commit, f"branch {name} at {tip[:12]}"
+        else:
+            pushed = await target.remote.push(commit, name)
+            tip, is_new = pushed.commit, pushed.is_new
+            where = f"branch {name} on {target.remote.name} at {tip[:12]}"
+        return _Done(where if is_new else f"{where}, unchanged", is_new, name, commit=tip)
 
-    def _remote(self) -> Remote:
-        environ = self._around.environ
-        server = environ.get("GITHUB_SERVER_URL", "https://github.com")
-        return Remote(self._git, self._place, self._options.remote, environ, _token(environ), server)
-
-    async def _pull_request(self, result: RunResult, commit: str, name: str) -> str:
+    async def _pull_request(self, result: RunResult, target: Target, commit: str, name: str) -> _Done:
         options, environ = self._options, self._around.environ
-        repository = self._repository()
-        into = options.into or environ.get("GITHUB_BASE_REF") or await self._branch()
-        is_new = await self._remote().push(commit, name)
+        forge = self._targets.forge(target)
+        of_job = None if target.address else environ.get("GITHUB_BASE_REF")
+        into = options.into or of_job or target.branch
+        if not into:
+            raise UsageError("--into is needed: no branch is checked out that the pull request could be for")
+        pushed = await target.remote.push(commit, name)
         address = await publish(
-            repository,
+            forge,
             branch=name,
             base=into,
             title=self._mask.mask(options.texts.title(result, self._run_id)),
             body=self._mask.mask(options.texts.body(result, self._run_id)),
             is_draft=options.is_draft,
+            is_new=pushed.is_new,
         )
-        return f"{address} (branch {name}{'' if is_new else ', unchanged'})"
+        text = f"{address} (branch {name}{'' if pushed.is_new else ', unchanged'})"
+        return _Done(text, pushed.is_new, name, address, pushed.commit)
 
-    def _repository(self) -> Repository:
-        """Where pull requests go. Raises: UsageError naming what is missing."""
-        environ = self._around.environ
-        name = environ.get("GITHUB_REPOSITORY", "")
-        token = _token(environ)
-        if name.count("/") != 1 or not token:
-            raise UsageError(
-                "--as pull-request needs GITHUB_REPOSITORY (owner/name) and GH_TOKEN or GITHUB_TOKEN "
-                "with the right to write contents and pull requests"
-            )
-        return Repository(name, token, environ.get("GITHUB_API_URL", API))
-
-    async def _branch(self) -> str:
-        output = await self._git.run(
-            self._place, "symbolic-ref", "--short", "--quiet", "HEAD", accepted=(0, 1)
-        )
-        name = output.stdout.decode("utf-8", "replace").strip()
-        if not name:
-            raise UsageError("--into is needed: no branch is checked out that the pull request could be for")
-        return name
-
-    async def _author(self) -> Author:
+    async def _author(self, place: Place) -> Author:
         """--author, then git's own user, then a name that says what made it."""
         if self._options.author is not None:
             author = author_of(self._options.author)
@@ -271,17 +284,20 @@ class _Publisher:
         values = []
         for key in ("user.name", "user.email"):
             output = await self._git.run(
-                self._place, "config", "--get", key, accepted=(0, 1), user_home=self._around.home
+                place, "config", "--get", key, accepted=(0, 1), user_home=self._around.home
             )
             values.append(output.stdout.decode("utf-8", "replace").strip())
         return author_of(f"{values[0]} <{values[1]}>") or DEFAULT_AUTHOR
 
-    async def _time_s(self, head: str) -> int:
+    async def _time_s(self, target: Target) -> int:
         """Now, but never before the commit that it stands on."""
-        output = await self._git.run(self._place, "show", "-s", "--format=%ct", head)
+        output = await self._git.run(target.place, "show", "-s", "--format=%ct", target.base)
         return max(int(time.time()), int(output.stdout.split()[-1]))
 
 
-def _token(environ: Mapping[str, str]) -> str:
-    """The right to write that was handed to this process, if any."""
-    return environ.get("GH_TOKEN") or environ.get("GITHUB_TOKEN") or ""
+def _moved(result: RunResult, head: str, merged: Merged | None) -> str:
+    """What to say of a base that is not the run's."""
+    if result.base_commit is None or result.base_commit == head:
+        return ""
+    how = "merged three ways" if merged is not None and merged.is_three_way else "the patch applied as it is"
+    return f" (the base moved from {result.base_commit[:12]} to {head[:12]}: {how})"

@@ -33,10 +33,16 @@ def patch_of(repository: Path, files: Mapping[str, str | bytes | None]) -> bytes
 
 
 def stream_of(
-    key: str, *, passed: bool = True, has_checks: bool = True, touched: Sequence[str] = ()
+    key: str,
+    *,
+    passed: bool = True,
+    has_checks: bool = True,
+    touched: Sequence[str] = (),
+    repo: str = "",
+    ref: str = "",
 ) -> Stream:
-    """One task's stream, with a patch."""
-    stream = Stream(planned(key, title="Mend it"))
+    """One task's stream, with a patch; `repo` is the repository that it was about."""
+    stream = Stream(planned(key, title="Mend it", repo=repo, ref=ref))
     stream.start(key, has_checks=has_checks).agent(key, answer="Mended.\n```\n# not a heading @everyone")
     if has_checks:
         stream.check(key, passed=passed)

@@ -98,8 +98,12 @@ async def test_no_hook_runs(top: Path, tmp_path: Path) -> None:
 async def test_a_branch_of_ours_is_replaced(top: Path) -> None:
     bench = Bench(top)
     await to_branch(bench.git, bench.place, await bench.commit("one\n\n" + OURS), "pi-batch/mend")
+    bench.patch = patch_of(top, {"a.txt": "another change\n"})
     second = await bench.commit()
-    await to_branch(bench.git, bench.place, second, "pi-batch/mend")
+    assert await to_branch(bench.git, bench.place, second, "pi-batch/mend") == second
+    assert git(top, "rev-parse", "pi-batch/mend") == second
+    again = await bench.commit("other words\n\n" + OURS)
+    assert await to_branch(bench.git, bench.place, again, "pi-batch/mend") == second
     assert git(top, "rev-parse", "pi-batch/mend") == second
     assert git(top, "rev-parse", "HEAD") == bench.head
 

@@ -50,8 +50,10 @@ async def running(forge: Forge) -> AsyncIterator[Repository]:
         await server.wait_closed()
 
 
-async def publish_to(repository: Repository, title: str = "Mend it") -> str:
-    return await publish(repository, branch="pi-batch/mend", base="main", title=title, body="Body.")
+async def publish_to(repository: Repository, title: str = "Mend it", *, is_new: bool = True) -> str:
+    return await publish(
+        repository, branch="pi-batch/mend", base="main", title=title, body="Body.", is_new=is_new
+    )
 
 
 async def test_a_pull_request_is_opened_as_a_draft_and_then_updated() -> None:
@@ -102,3 +104,19 @@ async def test_a_service_that_is_not_there_is_an_error() -> None:
 
 def test_a_token_is_never_shown() -> None:
     assert TOKEN not in repr(Repository("o/r", TOKEN))
+
+
+async def test_what_a_person_closed_stays_closed_until_there_is_something_new() -> None:
+    forge = Forge(open=[{"number": 3, "state": "closed", "merged_at": None, "html_url": "https://h/3"}])
+    async with running(forge) as repository:
+        assert await publish_to(repository, is_new=False) == "https://h/3"
+        assert [request.method for request in forge.seen] == ["GET"]
+        assert await publish_to(repository) == "https://github.example/o/r/pull/7"
+
+
+async def test_after_a_merge_there_may_be_another() -> None:
+    forge = Forge(
+        open=[{"number": 3, "state": "closed", "merged_at": "2026-01-01", "html_url": "https://h/3"}]
+    )
+    async with running(forge) as repository:
+        assert await publish_to(repository, is_new=False) == "https://github.example/o/r/pull/7"

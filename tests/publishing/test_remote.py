@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import WorkspaceError
+from pi_batch.git_transport import Transport
 from pi_batch.publishing.merge import NotPublished
-from pi_batch.publishing.remote import Remote
-from tests.publishing.runs import FILES
+from pi_batch.publishing.remote import Pushed, Remote
+from tests.publishing.runs import FILES, patch_of
 from tests.publishing.test_commit import Bench
 from tests.workspaces.repositories import commit, git, make_repository, write
 
@@ -26,7 +27,8 @@ class Pair(Bench):
         git(base, "clone", "-q", "--bare", str(self.top), str(self.bare))
         git(self.top, "remote", "add", "origin", str(self.bare))
         environ = {"PATH": os.environ["PATH"], "HOME": str(base), "GIT_DIR": "/nowhere"}
-        self.remote = Remote(self.git, self.place, "origin", environ)
+        transport = Transport(self.git.program, environ, protocols=None)
+        self.remote = Remote(self.git, self.place, "origin", transport)
 
 
 @pytest.fixture
@@ -36,13 +38,22 @@ def pair(tmp_path: Path) -> Pair:
 
 async def test_a_branch_is_pushed_once_and_then_kept_up_to_date(pair: Pair) -> None:
     first = await pair.commit()
-    assert await pair.remote.push(first, NAME)
+    assert await pair.remote.push(first, NAME) == Pushed(first, is_new=True)
     assert git(pair.bare, "rev-parse", NAME) == first
-    assert not await pair.remote.push(first, NAME)
+    assert await pair.remote.push(first, NAME) == Pushed(first, is_new=False)
+    pair.patch = patch_of(pair.top, {"a.txt": "another change\n"})
     second = await pair.commit("again\n\nPi-Batch-Task: mend\n")
-    assert await pair.remote.push(second, NAME)
+    assert await pair.remote.push(second, NAME) == Pushed(second, is_new=True)
     assert git(pair.bare, "rev-parse", NAME) == second
     assert git(pair.bare, "rev-parse", "main") == pair.head
+
+
+async def test_the_same_change_another_night_is_not_pushed_again(pair: Pair) -> None:
+    first = await pair.commit()
+    await pair.remote.push(first, NAME)
+    again = await pair.commit("other words\n\nPi-Batch-Task: mend\n")
+    assert await pair.remote.push(again, NAME) == Pushed(first, is_new=False)
+    assert git(pair.bare, "rev-parse", NAME) == first
 
 
 async def test_commits_of_people_on_the_branch_are_left_alone(pair: Pair, tmp_path: Path) -> None:
@@ -65,7 +76,7 @@ async def test_a_remote_that_says_no_is_a_refusal(pair: Pair) -> None:
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'policy says no' >&2\nexit 1\n")
     hook.chmod(0o755)
-    with pytest.raises(NotPublished, match="did not take branch"):
+    with pytest.raises(NotPublished, match="did not take branch pi-batch/mend: policy says no"):
         await pair.remote.push(await pair.commit(), NAME)
 
 
@@ -80,7 +91,7 @@ async def test_the_checkouts_hooks_do_not_run_on_a_push(pair: Pair, tmp_path: Pa
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/hooked\n")
     hook.chmod(0o755)
-    assert await pair.remote.push(await pair.commit(), NAME)
+    assert (await pair.remote.push(await pair.commit(), NAME)).is_new
     assert not (tmp_path / "hooked").exists()
 
 

@@ -19,9 +19,11 @@ class Counting(Transport):
 
     calls: list[str] = []  # noqa: RUF012 -- cleared by each Place
 
-    async def run(self, place: Path, *arguments: str, timeout_s: float = 60.0) -> Said:
+    async def run(
+        self, place: Path, *arguments: str, cwd: Path | None = None, timeout_s: float = 60.0
+    ) -> Said:
         self.calls.append(arguments[0])
-        return await super().run(place, *arguments, timeout_s=timeout_s)
+        return await super().run(place, *arguments, cwd=cwd, timeout_s=timeout_s)
 
 
 class Forge:
