@@ -228,5 +228,5 @@ def _amounts(budget: SuiteBudgetSpec) -> BudgetAmounts:
 
 def _as_spec(amounts: BudgetAmounts) -> SuiteBudgetSpec:
     """A shard's budget; one without tasks has nothing to be limited."""
-    limits = {name: getattr(amounts, name) for name in SuiteBudgetSpec.model_fields}
+    limits = {name: getattr(amounts, name) for name in SuiteBudgetSpec.__struct_fields__}
     return SuiteBudgetSpec(**{name: limit for name, limit in limits.items() if limit or name == "cost_usd"})

@@ -9,14 +9,16 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from pydantic import BaseModel
+from msgspec import Struct
+from msgspec.json import schema as schema_of
 
 from pi_batch import spec
 from pi_batch.field_texts import field_texts
+from pi_batch.load.decode import fields_by_key
 from pi_batch.load.rules import NOT_AVAILABLE, RESERVED
 from pi_batch.messages import JsonObject
 from pi_batch.results import BatchResult
-from pi_batch.spec import MatrixRepo, SuiteSpec, TaskSpec
+from pi_batch.spec import MatrixRepo, SpecModel, SuiteSpec, TaskSpec
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TEXT: Final = {"type": "string"}
@@ -62,11 +64,13 @@ def suite_schema() -> JsonObject:
 
 def result_schema() -> JsonObject:
     """The JSON Schema of run.json."""
-    from msgspec.json import schema
+    return {"$schema": DRAFT, **_schema(BatchResult), "title": "pi-batch result"}
 
-    definitions = schema(BatchResult)["$defs"]
-    whole = definitions.pop(BatchResult.__name__)
-    return {"$schema": DRAFT, **whole, "$defs": definitions, "title": "pi-batch result"}
+
+def _schema(model: type[Struct]) -> dict[str, Any]:
+    """A struct's schema, those it is made of in $defs."""
+    definitions = schema_of(model)["$defs"]
+    return {**definitions.pop(model.__name__), "$defs": definitions}
 
 
 def _described(field: JsonObject) -> dict[str, Any]:
@@ -92,14 +96,13 @@ def _task() -> dict[str, Any]:
     return schema
 
 
-def _with_texts(model: type[BaseModel]) -> dict[str, Any]:
+def _with_texts(model: type[SpecModel]) -> dict[str, Any]:
     """A model's schema with the text under each of its fields, and of those it is made of."""
-    schema = model.model_json_schema()
+    schema = _schema(model)
     texts, parts = field_texts(spec), schema["$defs"]
     for name, part in {model.__name__: schema, **parts}.items():
-        fields = {info.alias or field: field for field, info in getattr(spec, name).model_fields.items()}
-        for key, field in part["properties"].items():
-            text = texts[name][fields[key]]
+        for key, info in fields_by_key(getattr(spec, name)).items():
+            field, text = part["properties"][key], texts[name][info.name]
             if text != parts.get(field.get("$ref", "").rsplit("/", 1)[-1], {}).get("description"):
                 part["properties"][key] = dict(sorted({**field, "description": text}.items()))
     return schema

@@ -1,8 +1,7 @@
 """What a task is: the frozen models behind the YAML, and the plan that they are expanded into.
 
-pydantic models because this is a border; `load/` fills them from YAML and says where each mistake is.
-The keys here are the YAML's keys, and the text under a field is what `pi-batch schema task` tells an
-editor about it.
+`load/` fills them from YAML by the types and bounds given here, and says where each mistake is. The keys are
+the YAML's keys, and the text under a field is what `pi-batch schema task` tells an editor about it.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from msgspec import Struct, field
-from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from msgspec import Meta, Struct, field, to_builtins
 
 from pi_batch.repository_address import without_credentials
 from pi_batch.results import EffectiveValue, PlannedResult
@@ -32,13 +30,18 @@ CodemodeMode = Literal["on", "only", "off"]
 DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
 
-class SpecModel(BaseModel):
-    """Base of the spec's models: frozen, no unknown keys."""
+Seconds = Annotated[float, Meta(gt=0)]
+Count = Annotated[int, Meta(ge=1)]
+Dollars = Annotated[float, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+"""Not blank."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+class SpecModel(Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of the spec's models: frozen, no unknown keys; made by keywords."""
 
 
-class InputSpec(SpecModel):
+class InputSpec(SpecModel, frozen=True, kw_only=True):
     """One declared input, set by -i NAME=VALUE, a suite's matrix, or its default."""
 
     type: InputType = "string"
@@ -55,7 +58,7 @@ class InputSpec(SpecModel):
     """`untrusted` values are fenced and labelled as data in prompts."""
 
 
-class WorkspaceSpec(SpecModel):
+class WorkspaceSpec(SpecModel, frozen=True, kw_only=True):
     """Where the agent works."""
 
     path: str = "."
@@ -68,19 +71,18 @@ class WorkspaceSpec(SpecModel):
     """Shell commands before the agent starts, and again in the clean copy."""
     setup_network: bool = True
     """Whether setup may use the network, whatever permissions.network says."""
-    setup_timeout_s: float = Field(default=600.0, gt=0)
+    setup_timeout_s: Seconds = 600.0
     """For each setup command."""
-    repo: str | None = Field(default=None, repr=False)
+    repo: str | None = None
     """A repository to clone: an https, ssh or file URL, user@host:path, or a path from the spec file."""
     ref: str | None = None
     """The branch, tag or commit of repo; left out: the branch that its HEAD names."""
 
-    @field_serializer("repo")
-    def _without_credentials(self, repo: str | None) -> str | None:
-        return None if repo is None else without_credentials(repo)
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({to_json(self)})"
 
 
-class PathRules(SpecModel):
+class PathRules(SpecModel, frozen=True, kw_only=True):
     """Allow and deny lists of globs; deny always wins; no allow list = all allowed."""
 
     allow: tuple[str, ...] | None = None
@@ -89,7 +91,7 @@ class PathRules(SpecModel):
     """Wins over allow."""
 
 
-class PermissionsSpec(SpecModel):
+class PermissionsSpec(SpecModel, frozen=True, kw_only=True):
     """What tools may do. There is no `ask`: nobody is there to answer."""
 
     read: PathRules = PathRules()
@@ -104,40 +106,40 @@ class PermissionsSpec(SpecModel):
     """true, false, or a list of hosts."""
 
 
-class BudgetSpec(SpecModel):
+class BudgetSpec(SpecModel, frozen=True, kw_only=True):
     """Hard limits; null = no limit."""
 
-    turns: int | None = Field(default=50, ge=1)
+    turns: Count | None = 50
     """Model responses."""
-    tokens: int | None = Field(default=None, ge=1)
+    tokens: Count | None = None
     """Input, output, cache reads and cache writes of all requests together."""
-    cost_usd: float | None = Field(default=None, ge=0)
+    cost_usd: Dollars | None = None
     """US dollars."""
-    wall_s: float | None = Field(default=1800.0, gt=0)
+    wall_s: Seconds | None = 1800.0
     """Seconds of the agent's phase; setup and checks have limits of their own."""
-    tool_calls: int | None = Field(default=None, ge=1)
+    tool_calls: Count | None = None
     """Calls, codemode's inner ones included."""
 
 
-class SuiteBudgetSpec(SpecModel):
+class SuiteBudgetSpec(SpecModel, frozen=True, kw_only=True):
     """Hard limits over all tasks of a suite; null = no limit."""
 
-    turns: int | None = Field(default=None, ge=1)
+    turns: Count | None = None
     """Model responses."""
-    tokens: int | None = Field(default=None, ge=1)
+    tokens: Count | None = None
     """Input, output, cache reads and cache writes of all requests together."""
-    cost_usd: float | None = Field(default=None, ge=0)
+    cost_usd: Dollars | None = None
     """US dollars."""
-    wall_s: float | None = Field(default=None, gt=0)
+    wall_s: Seconds | None = None
     """Seconds."""
-    tool_calls: int | None = Field(default=None, ge=1)
+    tool_calls: Count | None = None
     """Calls, codemode's inner ones included."""
 
 
-class MatrixRepo(SpecModel):
+class MatrixRepo(SpecModel, frozen=True, kw_only=True):
     """One repository of a suite's matrix; an item may be its address alone."""
 
-    repo: str = Field(repr=False)
+    repo: str
     """As workspace.repo."""
     ref: str | None = None
     """As workspace.ref."""
@@ -145,51 +147,54 @@ class MatrixRepo(SpecModel):
     """As workspace.path: where in the repository; left out: as the task says."""
     name: str | None = None
     """In keys and branches; left out: the last part of the address."""
-    inputs: Mapping[str, Any] = Field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     """Values for this repository, over matrix.inputs."""
     budget: SuiteBudgetSpec | None = None
     """Hard limits over all tasks of this repository, over repo_budget."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({to_json(self)})"
 
-class Precheck(SpecModel):
+
+class Precheck(SpecModel, frozen=True, kw_only=True):
     """A command that decides whether there is anything to do."""
 
-    run: str = Field(min_length=1)
+    run: Text
     """A shell command."""
     skip_if: Literal["passes", "fails"] = "passes"
     """What the command must do for the task to be skipped."""
-    timeout_s: float = Field(default=300.0, gt=0)
+    timeout_s: Seconds = 300.0
     """Seconds."""
 
 
-class Check(SpecModel):
+class Check(SpecModel, frozen=True, kw_only=True):
     """A command that must exit 0."""
 
-    name: str = Field(min_length=1)
+    name: Text
     """Unique in the task; names the log."""
-    run: str = Field(min_length=1)
+    run: Text
     """A shell command, run with -e and -o pipefail."""
-    timeout_s: float = Field(default=300.0, gt=0)
+    timeout_s: Seconds = 300.0
     """Seconds."""
 
 
-class Attempts(SpecModel):
+class Attempts(SpecModel, frozen=True, kw_only=True):
     """How often the work is judged."""
 
-    verify: int = Field(default=1, ge=1)
+    verify: Count = 1
     """Verifications in total; a failing one's output goes back to the model."""
 
 
-class OutputSpec(SpecModel):
+class OutputSpec(SpecModel, frozen=True, kw_only=True):
     """What the agent must leave besides a patch."""
 
-    schema_: Annotated[Mapping[str, Any] | None, Field(alias="schema")] = None
+    schema_: Mapping[str, Any] | None = field(default=None, name="schema")
     """JSON Schema of the final answer."""
     files: tuple[str, ...] = ()
     """Files that must exist, relative to the workspace."""
 
 
-class SystemSpec(SpecModel):
+class SystemSpec(SpecModel, frozen=True, kw_only=True):
     """The system prompt: appended to ours, or in its place."""
 
     append: str | None = None
@@ -198,20 +203,20 @@ class SystemSpec(SpecModel):
     """Text instead of ours."""
 
 
-class TaskSpec(SpecModel):
+class TaskSpec(SpecModel, frozen=True, kw_only=True):
     """One task, as written, defaults filled in."""
 
     version: Literal[1] = 1
     """Of this format."""
-    id: str = Field(min_length=1)
+    id: Text
     """Unique in a plan; left out: the file's name without its suffix."""
     title: str = ""
     """For people."""
     model: str | None = None
     """provider/model[:thinking level]."""
-    inputs: Mapping[str, InputSpec] = Field(default_factory=dict)
+    inputs: Mapping[str, InputSpec] = field(default_factory=dict)
     """What templates may use as {{ inputs.NAME }}."""
-    prompt: str = Field(min_length=1)
+    prompt: Text
     """A jinja2 template: what the agent is to do."""
     system: SystemSpec = SystemSpec()
     """Text after our system prompt, or {replace: TEXT} in its place."""
@@ -256,7 +261,7 @@ class TaskSpec(SpecModel):
     """Models to go on with when the first one is not to be had."""
     skills: tuple[str, ...] = ()
     """Instructions to load on demand."""
-    mcp: Mapping[str, Any] = Field(default_factory=dict)
+    mcp: Mapping[str, Any] = field(default_factory=dict)
     """MCP servers."""
     only_if: Any = None
     """When to run at all."""
@@ -266,7 +271,7 @@ class TaskSpec(SpecModel):
     """For --filter tag:NAME."""
 
 
-class SuiteSpec(SpecModel):
+class SuiteSpec(SpecModel, frozen=True, kw_only=True):
     """A suite file: tasks, and what they share."""
 
     version: Literal[1] = 1
@@ -277,18 +282,27 @@ class SuiteSpec(SpecModel):
     """Of the tasks, where results are to be compared: a suite of another edition is another suite."""
     tasks: tuple[Any, ...]
     """Paths and globs, relative to this file, and whole tasks."""
-    defaults: Mapping[str, Any] = Field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     """What every task starts from; the task's own word wins, its lists replace."""
-    matrix: Mapping[str, Any] = Field(default_factory=dict)
+    matrix: Mapping[str, Any] = field(default_factory=dict)
     """Each task runs for every combination: {model: [...], repo: [...], inputs: {NAME: [...]}}."""
-    repeat: int = Field(default=1, ge=1)
+    repeat: Count = 1
     """How often each task runs."""
     budget: SuiteBudgetSpec = SuiteBudgetSpec()
     """Hard limits over all tasks together."""
     repo_budget: SuiteBudgetSpec = SuiteBudgetSpec()
     """Hard limits over all tasks of one repository of the matrix."""
-    max_parallel: int | None = Field(default=None, ge=1)
+    max_parallel: Count | None = None
     """Tasks at a time."""
+
+
+def to_json(value: SpecModel) -> dict[str, Any]:
+    """A model by its YAML's keys, with every default; credentials of addresses are left out."""
+    document: dict[str, Any] = to_builtins(value)
+    for place in (document, document.get("workspace")):
+        if place and place.get("repo"):
+            place["repo"] = without_credentials(place["repo"])
+    return document
 
 
 class PlannedTask(Struct, frozen=True):

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from pi_batch.event_log import encode_record, header_line
 from pi_batch.events import Record, TaskStart, WorkspaceReady
 from pi_batch.expected import Expected
@@ -25,7 +27,7 @@ CANCELLED = RunError("cancelled", "cancelled while it ran")
 def plan_of(*keys: str, budget: Mapping[str, Any] | None = None, **fields: Any) -> Plan:
     """A plan of tasks of one line."""
     tasks = tuple(planned(key, Path("/s"), **fields) for key in keys)
-    return Plan(tasks, SuiteBudgetSpec.model_validate(budget or {}, strict=False))
+    return Plan(tasks, convert(budget or {}, SuiteBudgetSpec))
 
 
 def manifest_of(

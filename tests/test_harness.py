@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pytest
+from msgspec import convert
 from pathspec import GitIgnoreSpec
 
 from pi_batch.harness import PYTHON_GLOBS, effective_protect, glob_for, is_lifted, protection
@@ -15,7 +16,7 @@ from pi_batch.spec import TaskSpec
 
 def spec(*commands: str, **keys: Any) -> TaskSpec:
     verify = [{"name": f"check-{number}", "run": run} for number, run in enumerate(commands)]
-    return TaskSpec.model_validate({"id": "t", "prompt": "p", "verify": verify, **keys}, strict=False)
+    return convert({"id": "t", "prompt": "p", "verify": verify, **keys}, TaskSpec)
 
 
 def changed(path: str, status: FileStatus = "modified", old_path: str | None = None) -> ChangedFile:

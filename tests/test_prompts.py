@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from msgspec import convert
+
 from pi_batch.prompts import (
     CONTEXT_FILE_BYTES,
     ContextFile,
@@ -32,7 +34,7 @@ def test_a_specs_own_prompt_stands_in_its_place() -> None:
 
 
 def test_an_answer_that_must_match_a_schema_is_asked_for_with_the_schema() -> None:
-    output = OutputSpec.model_validate({"schema": {"type": "object", "required": ["wörter"]}})
+    output = convert({"schema": {"type": "object", "required": ["wörter"]}}, OutputSpec)
     text = system_prompt("/w", SystemSpec(), (), [ContextFile("/w/AGENTS.md", "Use tabs.")], output)
     assert '{"type": "object", "required": ["wörter"]}' in text
     assert "short plain text" not in text
@@ -56,7 +58,7 @@ def test_what_is_judged_is_said_beside_a_specs_own_prompt_too() -> None:
         SystemSpec(replace="You count."),
         (),
         (),
-        OutputSpec.model_validate({"schema": {"type": "integer"}}),
+        convert({"schema": {"type": "integer"}}, OutputSpec),
     )
     assert text.startswith("You count.\n\n")
     assert '{"type": "integer"}' in text

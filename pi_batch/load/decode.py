@@ -9,10 +9,11 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
-from msgspec import Struct
-from pydantic.fields import FieldInfo
+from msgspec import Meta, Struct
+from msgspec.structs import FieldInfo, fields
 
 from pi_batch.load.nodes import Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
@@ -60,48 +61,52 @@ def decode_model(node: Node, model: type[M], where: Where, decoding: Decoding) -
     """A mapping as a model; every problem in it is noted."""
     if not isinstance(node, Fields):
         return decoding.refuse(node, where, "a mapping")
-    fields = {info.alias or name: info for name, info in model.model_fields.items()}
+    known = fields_by_key(model)
     values: dict[str, Any] = {}
     is_valid = True
     for entry in node.entries:
         below = where.down(entry.key)
-        if entry.key not in fields:
+        if entry.key not in known:
             hint = decoding.hints.get(entry.key)
-            message = "unknown key" + (f", {hint}" if hint else nearest(entry.key, fields))
+            message = "unknown key" + (f", {hint}" if hint else nearest(entry.key, known))
             decoding.problems.add(entry.node, below, message, line=entry.line)
             is_valid = False
         else:
-            value = _decode_field(entry.node, fields[entry.key], below, decoding)
-            values[entry.key] = value
+            info = known[entry.key]
+            value = values[info.name] = _decode(entry.node, info.type, below, decoding)
             is_valid = is_valid and value is not INVALID
-    for name, info in fields.items():
-        if info.is_required() and node.entry(name) is None and not decoding.is_partial:
-            decoding.problems.add(node, where.down(name), f"missing, need {_wanted(info.annotation)}")
+    for key, info in known.items():
+        if info.required and node.entry(key) is None and not decoding.is_partial:
+            decoding.problems.add(node, where.down(key), f"missing, need {_wanted(info.type)}")
             is_valid = False
     return model(**values) if is_valid and not decoding.is_partial else INVALID
 
 
-def _decode_field(node: Node, info: FieldInfo, where: Where, decoding: Decoding) -> Any:
-    """A field's value within its bounds."""
-    value = _decode(node, info.annotation, where, decoding)
-    if value is INVALID or value is None:
+@cache
+def fields_by_key(model: type[SpecModel]) -> Mapping[str, FieldInfo]:
+    """A model's fields by the YAML's keys."""
+    return {info.encode_name: info for info in fields(model)}
+
+
+def _bounded(node: Node, annotation: Any, where: Where, decoding: Decoding) -> Any:
+    """A value within the bounds that its type is annotated with."""
+    kind, bound = get_args(annotation)
+    value = _typed(node, kind, where, decoding)
+    need = None if value is INVALID else _broken_bound(value, bound)
+    if need is None:
         return value
-    for bound in info.metadata:
-        need = _broken_bound(value, bound)
-        if need:
-            shown = node.text if isinstance(node, Scalar) and not isinstance(value, str) else got(node)
-            decoding.problems.add(node, where, f"got {shown}, need {need}")
-            return INVALID
-    return value
+    shown = node.text if isinstance(node, Scalar) and not isinstance(value, str) else got(node)
+    decoding.problems.add(node, where, f"got {shown}, need {need}")
+    return INVALID
 
 
-def _broken_bound(value: Any, bound: Any) -> str | None:
-    """What a bound of pydantic's needs, where the value breaks it."""
-    if (limit := getattr(bound, "ge", None)) is not None and value < limit:
-        return f">= {limit:g}"
-    if (limit := getattr(bound, "gt", None)) is not None and value <= limit:
-        return f"> {limit:g}"
-    if getattr(bound, "min_length", None) and not str(value).strip():
+def _broken_bound(value: Any, bound: Meta) -> str | None:
+    """What a bound needs, where the value breaks it."""
+    if bound.ge is not None and value < bound.ge:
+        return f">= {bound.ge:g}"
+    if bound.gt is not None and value <= bound.gt:
+        return f"> {bound.gt:g}"
+    if bound.min_length and not str(value).strip():
         return "text that is not blank"
     return None
 
@@ -124,6 +129,8 @@ def _decode(node: Node, annotation: Any, where: Where, decoding: Decoding) -> An
 
 def _typed(node: Node, annotation: Any, where: Where, decoding: Decoding) -> Any:
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _bounded(node, annotation, where, decoding)
     if origin in (Union, types.UnionType):
         return _union(node, arguments, where, decoding)
     if origin is tuple:
@@ -215,6 +222,8 @@ def _is_choice(node: Scalar, choice: Any) -> bool:
 def _wanted(annotation: Any, *, is_plural: bool = False) -> str:
     """A type in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _wanted(arguments[0], is_plural=is_plural)
     if origin in (Union, types.UnionType):
         return " or ".join(_wanted(member) for member in arguments if member is not types.NoneType)
     if origin is Literal:

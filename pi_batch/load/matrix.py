@@ -40,6 +40,13 @@ class RepoChoice(Struct, frozen=True):
         entries = inputs.entries if isinstance(inputs, Fields) else ()
         return {entry.key: entry.node for entry in entries if isinstance(entry.node, Scalar)}
 
+    @property
+    def budget(self) -> Mapping[str, float | None]:
+        """Its own limits as far as they are written; null lifts what others say."""
+        budget = self.node.get("budget") if isinstance(self.node, Fields) else None
+        entries = budget.entries if isinstance(budget, Fields) else ()
+        return {entry.key: getattr(self.spec.budget, entry.key) for entry in entries}
+
 
 class Matrix(Struct, frozen=True):
     """What varies; values stay nodes, as each task declares the type."""

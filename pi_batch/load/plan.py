@@ -200,7 +200,7 @@ def _planned(
 def _smallest(budgets: Sequence[SuiteBudgetSpec]) -> SuiteBudgetSpec:
     """Where several suites of a run set a limit, the smallest holds over the whole run."""
     limits = {}
-    for name in SuiteBudgetSpec.model_fields:
+    for name in SuiteBudgetSpec.__struct_fields__:
         given = [limit for budget in budgets if (limit := getattr(budget, name)) is not None]
         limits[name] = min(given, default=None)
     return SuiteBudgetSpec(**limits)

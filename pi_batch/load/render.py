@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from pi_batch.errors import TemplateError
 from pi_batch.load.nodes import Steps
 from pi_batch.load.problems import Problems, Where
@@ -47,18 +49,17 @@ def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
         for number, text in enumerate(spec.workspace.setup)
     )
     checks = tuple(
-        check.model_copy(update={"run": render(("verify", number, "run"), check.run, is_command=True)})
+        replace(check, run=render(("verify", number, "run"), check.run, is_command=True))
         for number, check in enumerate(spec.verify)
     )
-    precheck = spec.precheck and spec.precheck.model_copy(
-        update={"run": render(("precheck", "run"), spec.precheck.run, is_command=True)}
+    precheck = spec.precheck and replace(
+        spec.precheck, run=render(("precheck", "run"), spec.precheck.run, is_command=True)
     )
-    return spec.model_copy(
-        update={
-            "prompt": render(("prompt",), spec.prompt, is_command=False),
-            "system": spec.system.model_copy(update=system),
-            "workspace": spec.workspace.model_copy(update={"setup": setup}),
-            "precheck": precheck,
-            "verify": checks,
-        }
+    return replace(
+        spec,
+        prompt=render(("prompt",), spec.prompt, is_command=False),
+        system=replace(spec.system, **system),
+        workspace=replace(spec.workspace, setup=setup),
+        precheck=precheck,
+        verify=checks,
     )

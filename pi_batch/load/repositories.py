@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.load.matrix import RepoChoice
 from pi_batch.load.nodes import Node
@@ -41,15 +42,14 @@ def site_of(task: LoadedTask, choice: RepoChoice | None) -> Site:
     own = task.spec.workspace
     if choice is not None:
         spec = choice.spec
-        own = own.model_copy(
-            update={
-                "repo": _absolute(spec.repo, choice.node),
-                "ref": spec.ref or own.ref,
-                "path": own.path if spec.path is None else spec.path,
-            }
+        own = replace(
+            own,
+            repo=_absolute(spec.repo, choice.node),
+            ref=spec.ref or own.ref,
+            path=own.path if spec.path is None else spec.path,
         )
     elif own.repo is not None:
-        own = own.model_copy(update={"repo": _absolute(own.repo, task.at("workspace", "repo") or task.node)})
+        own = replace(own, repo=_absolute(own.repo, task.at("workspace", "repo") or task.node))
     return Site(own, choice)
 
 
@@ -107,6 +107,4 @@ def note_distrusted(task: LoadedTask, site: Site, problems: Problems) -> None:
 
 def budget_of(suite: Suite, choice: RepoChoice) -> SuiteBudgetSpec:
     """What all tasks of one repository may spend together."""
-    shared, own = suite.spec.repo_budget, choice.spec.budget
-    given = {} if own is None else {name: getattr(own, name) for name in own.model_fields_set}
-    return shared.model_copy(update=given)
+    return replace(suite.spec.repo_budget, **choice.budget)

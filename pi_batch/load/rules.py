@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
+from msgspec.structs import fields
+
 from pi_batch.hosts import AllowedHost
 from pi_batch.load.decode import NodeRule, Rule
 from pi_batch.load.nodes import Fields, Node, Scalar
@@ -265,14 +267,12 @@ NODE_RULES: Final[Mapping[str, NodeRule]] = {
 def _places(model: type[SpecModel], path: str = "") -> dict[str, str]:
     """Every nested key of a model: name -> the way to it."""
     found: dict[str, str] = {}
-    for name, info in model.model_fields.items():
-        below = f"{path}.{info.alias or name}" if path else info.alias or name
-        if isinstance(info.annotation, type) and issubclass(info.annotation, SpecModel):
-            found |= {
-                key: where for key, where in _places(info.annotation, below).items() if key not in found
-            }
+    for info in fields(model):
+        below = f"{path}.{info.encode_name}" if path else info.encode_name
+        if isinstance(info.type, type) and issubclass(info.type, SpecModel):
+            found |= {key: where for key, where in _places(info.type, below).items() if key not in found}
         elif path:
-            found.setdefault(info.alias or name, below)
+            found.setdefault(info.encode_name, below)
     return found
 
 
@@ -286,7 +286,7 @@ HINTS: Final[Mapping[str, str]] = {
     "name": "did you mean 'id'?",
     "timeout": "did you mean 'timeout_s'?",
     **{key: f"did you mean {place!r}?" for key, place in _places(TaskSpec).items()},
-    **dict.fromkeys(TaskSpec.model_fields, "it belongs to the task itself"),
+    **dict.fromkeys(TaskSpec.__struct_encode_fields__, "it belongs to the task itself"),
     **dict.fromkeys(
         ("defaults", "matrix", "repeat", "max_parallel"), "it belongs to a suite: a file with tasks:"
     ),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.load.config import Config, codemode_name, environment_config, sandbox_name
 from pi_batch.load.options import PlanOptions
@@ -101,7 +102,7 @@ def settings_of(
         "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
         "jobs": jobs,
     }
-    for name in BudgetSpec.model_fields:
+    for name in BudgetSpec.__struct_fields__:
         value = getattr(sources.options, _BUDGET_OPTIONS.get(name, ""), None)
         own = _written(task, getattr(spec.budget, name), "budget", name)
         settings[f"budget.{name}"] = own if value is None else EffectiveValue(value, "cli")
@@ -185,19 +186,18 @@ def jobs_of(suites: Sequence[Suite], sources: Sources) -> EffectiveValue:
 
 def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> TaskSpec:
     """The spec as it will be run: effective values in place of written ones."""
-    budget = {name: settings[f"budget.{name}"].value for name in BudgetSpec.model_fields}
-    effective = spec.model_copy(
-        update={
-            "trust": settings["trust"].value,
-            "model": settings["model"].value,
-            "sandbox": settings["sandbox"].value,
-            "sandbox_image": settings["sandbox_image"].value,
-            "sandbox_required": settings["sandbox_required"].value,
-            "verify_in": settings["verify_in"].value,
-            "budget": BudgetSpec(**budget),
-            "codemode": settings["codemode"].value,
-            "tools": _tools(spec, settings["codemode"].value),
-        }
+    budget = {name: settings[f"budget.{name}"].value for name in BudgetSpec.__struct_fields__}
+    effective = replace(
+        spec,
+        trust=settings["trust"].value,
+        model=settings["model"].value,
+        sandbox=settings["sandbox"].value,
+        sandbox_image=settings["sandbox_image"].value,
+        sandbox_required=settings["sandbox_required"].value,
+        verify_in=settings["verify_in"].value,
+        budget=BudgetSpec(**budget),
+        codemode=settings["codemode"].value,
+        tools=_tools(spec, settings["codemode"].value),
     )
     return distrusting(effective) if effective.trust == "untrusted" else effective
 
@@ -209,16 +209,12 @@ def distrusting(spec: TaskSpec) -> TaskSpec:
     checkout's instructions are left out where prompts are made.
     """
     permissions = spec.permissions
-    return spec.model_copy(
-        update={
-            "sandbox_required": True,
-            "tools": tuple(tool for tool in spec.tools if tool not in CHANGING_TOOLS),
-            "permissions": permissions.model_copy(
-                update={
-                    "network": False,
-                    "env": tuple(name for name in permissions.env if name in DEFAULT_ENV),
-                }
-            ),
-            "workspace": spec.workspace.model_copy(update={"setup_network": False}),
-        }
+    return replace(
+        spec,
+        sandbox_required=True,
+        tools=tuple(tool for tool in spec.tools if tool not in CHANGING_TOOLS),
+        permissions=replace(
+            permissions, network=False, env=tuple(name for name in permissions.env if name in DEFAULT_ENV)
+        ),
+        workspace=replace(spec.workspace, setup_network=False),
     )

@@ -25,9 +25,9 @@ SUFFIXES: Final = (".yaml", ".yml")
 MAX_MATCHES: Final = 10_000
 """Of one glob."""
 
-_SUITE_ONLY = frozenset(SuiteSpec.model_fields) - frozenset(TaskSpec.model_fields)
+_SUITE_ONLY = frozenset(SuiteSpec.__struct_fields__) - frozenset(TaskSpec.__struct_fields__)
 _SUITE_HINTS = {
-    **dict.fromkeys(TaskSpec.model_fields, "it belongs to a task, or under defaults:"),
+    **dict.fromkeys(TaskSpec.__struct_fields__, "it belongs to a task, or under defaults:"),
     "jobs": "did you mean 'max_parallel'?",
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pi_batch.load.decode import INVALID, Decoding, decode_model
 from pi_batch.load.input_types import INPUT_NAME, from_node
@@ -79,7 +80,7 @@ def load_task(
     inputs = _inputs(node, where, found)
     task = None
     if spec is not INVALID:
-        spec = spec.model_copy(update={"inputs": inputs})
+        spec = replace(spec, inputs=inputs)
         task = LoadedTask(spec, node, where, source, defaults)
         for at, below, message in _contradictions(task):
             found.add(at, below, message)
@@ -116,7 +117,7 @@ def _inputs(task: Fields, where: Where, problems: Problems) -> dict[str, InputSp
         default = descend(entry.node, ("default",))
         if default is not None and not (isinstance(default, Scalar) and default.is_null):
             value = from_node(default, declared, below.down("default"), problems)
-            declared = declared.model_copy(update={"default": value})
+            declared = replace(declared, default=value)
         inputs[entry.key] = declared
     return inputs
 

@@ -81,7 +81,7 @@ def _made(
 ) -> Iterator[Variant]:
     """A task in one place, once for each choice of inputs there."""
     suite, options = member.suite, sources.options
-    task = replace(member.task, spec=member.task.spec.model_copy(update={"workspace": site.workspace}))
+    task = replace(member.task, spec=replace(member.task.spec, workspace=site.workspace))
     if trust_of(task, sources).value == "untrusted":
         note_distrusted(task, site, problems)
     own = site.choice.inputs if site.choice else {}

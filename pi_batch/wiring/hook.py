@@ -141,8 +141,8 @@ def _in(plan: Plan, directory: Path) -> Plan:
     if len(plan.tasks) != 1:
         raise UsageError(f"a hook runs one task, this spec has {len(plan.tasks)}")
     (task,) = plan.tasks
-    workspace = task.spec.workspace.model_copy(update={"path": str(directory), "isolation": "none"})
-    return replace(plan, tasks=(replace(task, spec=task.spec.model_copy(update={"workspace": workspace})),))
+    workspace = replace(task.spec.workspace, path=str(directory), isolation="none")
+    return replace(plan, tasks=(replace(task, spec=replace(task.spec, workspace=workspace)),))
 
 
 def _judged(result: RunResult) -> Judged:

@@ -21,6 +21,7 @@ from pi_batch.jsonl import decode_line
 from pi_batch.manifest import task_digest
 from pi_batch.redact import Masker
 from pi_batch.spec import Plan, PlannedTask
+from pi_batch.spec import to_json as spec_json
 from pi_batch.struct_json import from_json, to_json
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.scripting import has_scripts
@@ -129,7 +130,7 @@ class Storing:
             environ={name: self.environ[name] for name in PLAN_VARIABLES if name in self.environ},
             secrets=self.options.secrets,
             state_dir=str(state_dir),
-            budget=plan.budget.model_dump(mode="json"),
+            budget=spec_json(plan.budget),
             tasks=tuple(self._task(task, digests) for task in plan.tasks),
             is_masked=masked != plain,
         )
@@ -139,7 +140,7 @@ class Storing:
         if names not in digests:
             made = tools_of(task.spec, Unavailable() if has_scripts(task.spec) else None)
             digests[names] = {one.name: _digest(to_json(one)) for one in made.declarations}
-        spec = task.spec.model_dump(mode="json", by_alias=True)
+        spec = spec_json(task.spec)
         key, digest = task.planned.key, task.planned.spec_sha256
         asked = task_digest([key, task.model, digest, spec, dict(digests[names])])
         return StoredTask(key, task.model, digest, self.mask.mask_json(spec), digests[names], asked)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from pi_batch import verifiers
 from pi_batch.engine.verification import Judge, JudgeParts, Verdict
 from pi_batch.environment import child_environment
@@ -62,7 +64,7 @@ def make_project(directory: Path, files: Mapping[str, str] = PROJECT) -> Path:
 def make_spec(**keys: Any) -> TaskSpec:
     """A spec whose check is `pytest -q`, with other keys as given."""
     keys.setdefault("verify", [{"name": "tests", "run": "pytest -q -p no:cacheprovider"}])
-    return TaskSpec.model_validate({"id": "task", "prompt": "fix it", **keys}, strict=False)
+    return convert({"id": "task", "prompt": "fix it", **keys}, TaskSpec)
 
 
 @dataclass

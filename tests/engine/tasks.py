@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from pi_batch import tools, verifiers
@@ -38,7 +39,7 @@ CLOCK = SystemClock()
 
 def planned(key: str = "t", source: Path | None = None, **fields: Any) -> PlannedTask:
     """A task of one line, with what the test says."""
-    spec = TaskSpec.model_validate({"id": key, "prompt": "go", **fields}, strict=False)
+    spec = convert({"id": key, "prompt": "go", **fields}, TaskSpec)
     return PlannedTask(
         planned=PlannedResult(key, key, "", "t.yaml", "0" * 64, "fake/m", suite="t"),
         spec=spec,

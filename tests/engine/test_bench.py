@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import convert
 
 from pi_batch.engine.bench import JudgeParts, fresh_bench, log_stem, observed, task_bench
 from pi_batch.errors import SandboxError, VerificationError
@@ -40,7 +41,7 @@ def parts_in(tmp_path: Path, events: list[Event]) -> JudgeParts:
         return {"TMPDIR": scratch}
 
     return JudgeParts(
-        spec=TaskSpec.model_validate({"id": "t", "prompt": "p", "protect": ["a/**"]}, strict=False),
+        spec=convert({"id": "t", "prompt": "p", "protect": ["a/**"]}, TaskSpec),
         workspace=FakeWorkspace(tmp_path, tmp_path),
         sandbox=FakeSandbox(),
         make_sandbox=lambda *_: FakeSandbox(),

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import Field
+from msgspec import Meta, field
 
 from pi_batch.errors import SpecError
 from pi_batch.load.decode import INVALID, Decoding, Invalid, NodeRule, Rule, decode_model
 from pi_batch.load.nodes import Node, Scalar, Source
 from pi_batch.load.problems import Problems, Where
 from pi_batch.load.yaml import parse
-from pi_batch.spec import SpecModel
+from pi_batch.spec import SpecModel, Text
 
 SOURCE = Source("f", Path("/f"), "", Path("/"))
 
 
-class Inner(SpecModel):
+class Inner(SpecModel, frozen=True, kw_only=True):
     """A part."""
 
     text: str = ""
-    count: int = Field(default=1, ge=1, le=10)
+    count: Annotated[int, Meta(ge=1)] = 1
 
 
-class Outer(SpecModel):
+class Outer(SpecModel, frozen=True, kw_only=True):
     """A whole."""
 
-    name: str = Field(min_length=1)
-    ratio: float | None = Field(default=None, gt=0)
+    name: Text
+    ratio: Annotated[float, Meta(gt=0)] | None = None
     on: bool = False
     kind: Literal["a", "b"] = "a"
     version: Literal[1, 2] = 1
     words: tuple[str, ...] = ()
     inner: Inner = Inner()
     parts: tuple[Inner, ...] = ()
-    by_name: Mapping[str, Inner] = Field(default_factory=dict)
+    by_name: Mapping[str, Inner] = field(default_factory=dict)
     either: bool | tuple[str, ...] = False
     anything: Any = None
     table: Mapping[str, Any] | None = None
-    renamed_: str = Field(default="", alias="renamed")
+    renamed_: str = field(default="", name="renamed")
 
 
 def decode(

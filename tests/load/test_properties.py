@@ -19,8 +19,8 @@ from pi_batch.spec import Plan, SuiteSpec, TaskSpec
 from tests.load.loading import options
 
 WORDS = [
-    *TaskSpec.model_fields,
-    *SuiteSpec.model_fields,
+    *TaskSpec.__struct_fields__,
+    *SuiteSpec.__struct_fields__,
     *("run", "name", "type", "default", "values", "turns", "tokens", "path", "isolation", "schema", "files"),
     *("allow", "deny", "env", "network", "read", "write", "bash", "append", "replace", "setup", "skip_if"),
 ]

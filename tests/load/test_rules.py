@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pi_batch.load.decode import fields_by_key
 from pi_batch.load.rules import (
     HINTS,
     NODE_RULES,
@@ -24,10 +25,10 @@ from pi_batch.spec import SpecModel, TaskSpec
 def fields(model: type[SpecModel], path: str = "") -> set[str]:
     """Every way to a field of a model, with [] for items of lists."""
     found: set[str] = set()
-    for name, info in model.model_fields.items():
-        way = f"{path}.{info.alias or name}" if path else info.alias or name
+    for key, info in fields_by_key(model).items():
+        way = f"{path}.{key}" if path else key
         found |= {way, f"{way}[]"}
-        for argument in (info.annotation, *getattr(info.annotation, "__args__", ())):
+        for argument in (info.type, *getattr(info.type, "__args__", ())):
             if isinstance(argument, type) and issubclass(argument, SpecModel):
                 found |= fields(argument, way) | fields(argument, f"{way}[]")
     return found
