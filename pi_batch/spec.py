@@ -298,11 +298,22 @@ class SuiteSpec(SpecModel, frozen=True, kw_only=True):
 
 def to_json(value: SpecModel) -> dict[str, Any]:
     """A model by its YAML's keys, with every default; credentials of addresses are left out."""
-    document: dict[str, Any] = to_builtins(value)
+    document: dict[str, Any] = _listed(to_builtins(value))
     for place in (document, document.get("workspace")):
         if place and place.get("repo"):
             place["repo"] = without_credentials(place["repo"])
     return document
+
+
+def _listed(value: Any) -> Any:
+    """JSON has no tuples."""
+    match value:
+        case dict():
+            return {key: _listed(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_listed(item) for item in value]
+        case _:
+            return value
 
 
 class PlannedTask(Struct, frozen=True):
