@@ -12,6 +12,7 @@
     ├── SetupError               exit 3   a setup command failed
     ├── VerificationError        exit 3   a check could not be judged (as opposed to: it failed)
     ├── PolicyError              exit 3   the task asked for something that its own policy forbids
+    ├── ExecutorError            exit 3   trials can no longer be carried out where they were
     ├── LogWriteError            exit 3   a session, event or report file could not be written
     └── Cancelled                exit 130 (SIGINT) or 143 (SIGTERM)
 
@@ -186,6 +187,10 @@ class PolicyError(PiBatchError):
     """The task's result would break its own policy."""
 
     kind: ErrorKind = "policy"
+
+
+class ExecutorError(PiBatchError):
+    """Trials can no longer be carried out where they were: the run can be resumed."""
 
 
 class LogWriteError(PiBatchError):

@@ -82,6 +82,11 @@ class Fold:
         """How often the run was begun."""
         return self._legs
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of the run as a whole."""
+        return tuple(self._warnings)
+
     def result(self) -> BatchResult:
         """Everything known so far; costs O(tasks)."""
         results = tuple(self._result(key) for key in self._ordered_keys())
@@ -111,6 +116,10 @@ class Fold:
     def task_result(self, key: str) -> RunResult | None:
         """One task as it stands; None before its first event."""
         return self._result(key) if key in self._tasks else None
+
+    def has_ended(self, key: str) -> bool:
+        """True when a task's last event but warnings was its end."""
+        return key in self._tasks and self._tasks[key].has_ended
 
     def _begin(self, event: BatchStart, at: str) -> None:
         """Take the plan; a resumed run begins again in the same log."""

@@ -104,6 +104,11 @@ class TaskFold:
         self._warnings: list[str] = []
 
     @property
+    def has_ended(self) -> bool:
+        """True when nothing of it runs."""
+        return self._end is not None
+
+    @property
     def is_starved(self) -> bool:
         """True when the suite's budget ran out before this task could start."""
         return self._end is not None and self._end.is_starved

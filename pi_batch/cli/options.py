@@ -164,6 +164,27 @@ AGAIN = (
 """How an earlier run is gone on with."""
 
 
+EXECUTOR = (
+    click.option(
+        "--executor",
+        type=click.Choice(["local", "dask"]),
+        default=None,
+        help="Who carries tasks out: this process, or a Dask cluster's workers. Default: local.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="With --executor dask: the cluster's scheduler, such as tcp://HOST:8786. Default: none.",
+    ),
+)
+"""Where tasks are carried out."""
+
+
+def executor_options(function: Decorated) -> Decorated:
+    """Where tasks are carried out."""
+    return _with_options(function, EXECUTOR)
+
+
 def output_options(function: Decorated) -> Decorated:
     """Where a run's results go."""
     return _with_options(function, (OUTPUT, *REPORTS))

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from pi_batch.cli.options import again_options, report_options, run_options
+from pi_batch.cli.options import again_options, executor_options, report_options, run_options
 
 
 @click.command("resume", epilog="Example: pi-batch resume .pi-batch/runs/RUN")
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @again_options
+@executor_options
 @report_options
 def command(run_dir: Path, **flags: Any) -> int:
     """Go on with an interrupted run.

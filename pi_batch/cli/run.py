@@ -9,6 +9,7 @@ import click
 
 from pi_batch.cli.options import (
     again_options,
+    executor_options,
     output_options,
     reserved_options,
     run_options,
@@ -34,7 +35,8 @@ from pi_batch.cli.options import (
     metavar="FILE",
     help="With --shard: which part has which task, from `pi-batch plan --manifest`. Default: by time limits.",
 )
-@reserved_options("--executor", "--scheduler", "--cache!")
+@executor_options
+@reserved_options("--cache!")
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 

@@ -11,13 +11,14 @@ from msgspec import Struct, field
 from pi_batch import __version__
 from pi_batch.budget import Ledger
 from pi_batch.engine.legs import Work, everything
+from pi_batch.engine.remote import Remote
 from pi_batch.engine.stream import Stream
 from pi_batch.engine.task import run_task
 from pi_batch.engine.task_parts import TaskBeginning, TaskParts, limits, task_start
-from pi_batch.errors import LogWriteError
-from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, Warned
+from pi_batch.errors import ExecutorError, LogWriteError, PiBatchError
+from pi_batch.events import BatchEnd, BatchStart, Event, TaskEnd, TaskStart, Warned
 from pi_batch.expected import Expected
-from pi_batch.protocols import Clock, Sink
+from pi_batch.protocols import Clock, Executor, Sink, Trial
 from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.spec import Plan, PlannedTask
 from pi_batch.times import iso_utc
@@ -39,6 +40,10 @@ class BatchParts(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     expected: Expected = field(default_factory=Expected)
     """How long trials are expected to take: of those that run at once the longest are begun first."""
+    executor: Executor | None = None
+    """Who carries trials out; None: this process does."""
+    limit: BudgetAmounts | None = None
+    """Over all of the run, where the plan's own budget is dealt out by somebody else."""
     work: Work | None = None
     """What earlier legs left and what this one does; None: everything, from the start."""
 
@@ -52,13 +57,23 @@ class Batch:
         self._work_left = parts.work or everything(parts.plan)
         fold = self._work_left.earlier.fold
         self._stream = Stream(parts.sinks, parts.clock, self._end_early, fold)
-        self._limit = limits(parts.plan.budget)
+        self._limit = parts.limit or limits(parts.plan.budget)
         self._ledger = Ledger(self._limit, parts.clock, is_suite=True)
         self._ledger.carry(self._work_left.earlier.spent)
+        executor = parts.executor
+        self._remote = self._make_remote(executor) if executor is not None and executor.is_remote else None
         self._workers: list[asyncio.Task[None]] = []
+        self.at_once: int | None = None
+        """How many trials the executor takes; None: as many as the plan says."""
         self._signal_exit_code: int | None = None
         self._due: asyncio.TimerHandle | None = None
         """When reports are written that had to wait."""
+
+    def _make_remote(self, executor: Executor) -> Remote:
+        def start_of(task: PlannedTask) -> TaskStart:
+            return task_start(task, self._clock, self._work_left.mode(task.planned.key) or "begin")
+
+        return Remote(executor, self._stream, self._limit, lambda: self._ledger.seconds_left, start_of)
 
     def cancel(self, signal_exit_code: int) -> None:
         """End every running task now; reports and partial patches are still written."""
@@ -98,7 +113,9 @@ class Batch:
 
     async def _run_all(self) -> None:
         tasks = [task for task in self._parts.plan.tasks if self._work_left.mode(task.planned.key)]
-        count = max(1, min(self._parts.plan.max_parallel, len(tasks)))
+        count = max(1, min(self.at_once or self._parts.plan.max_parallel, len(tasks)))
+        if self._remote is not None:
+            self._remote.at_once = count
         queue = iter(tasks if count == 1 else self._parts.expected.longest_first(tasks))
         self._workers = [asyncio.create_task(self._work(queue)) for _ in range(count)]
         done = await asyncio.gather(*self._workers, return_exceptions=True)
@@ -109,13 +126,16 @@ class Batch:
     async def _work(self, queue: Iterator[PlannedTask]) -> None:
         """Take tasks off the queue until it is empty."""
         for task in queue:
-            reason = self._starved()
+            reason = self._starved() if self._remote is None else None
             if reason is not None and self._work_left.mode(task.planned.key) == "begin":
                 self._skip(task, reason)
                 self._write_reports()
                 continue
             try:
-                await self._run_one(task)
+                await (self._run_one(task) if self._remote is None else self._remote.run(task))
+            except ExecutorError as error:
+                self._fail(error)
+                return
             finally:
                 self._write_reports()
 
@@ -135,7 +155,14 @@ class Batch:
         work = self._work_left
         left = work.earlier.tasks.get(key)
         beginning = TaskBeginning(work.mode(key) or "begin", left, is_changed=work.is_changed)
-        await run_task(task, self._parts.open_task, self._ledger, emit, self._clock, beginning=beginning)
+
+        async def run_here() -> None:
+            await run_task(task, self._parts.open_task, self._ledger, emit, self._clock, beginning=beginning)
+
+        if self._parts.executor is None:
+            await run_here()
+        else:
+            await self._parts.executor.run(Trial(key, self._limit, run_here, self._stream.join))
 
     def _skip(self, task: PlannedTask, reason: str) -> None:
         key = task.planned.key
@@ -163,6 +190,10 @@ class Batch:
         try:
             self._parts.write_reports(self._stream.fold.result())
         except LogWriteError as error:
-            if self._stream.failure is None:
-                self._stream.failure = error
-                self._end_early()
+            self._fail(error)
+
+    def _fail(self, error: PiBatchError) -> None:
+        """End the run: the first of such errors is raised when what there is has been written."""
+        if self._stream.failure is None:
+            self._stream.failure = error
+            self._end_early()

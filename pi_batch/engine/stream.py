@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pi_batch.errors import LogWriteError
+from pi_batch.errors import LogWriteError, PiBatchError
 from pi_batch.events import Event, MessageUpdate, Record, ToolExecutionUpdate
 from pi_batch.fold import Fold
 from pi_batch.protocols import Clock, Sink
@@ -21,8 +21,8 @@ class Stream:
     ) -> None:
         """`fold` holds what earlier legs of the run came to."""
         self.fold = fold or Fold()
-        self.failure: LogWriteError | None = None
-        """The first log that could not be written: the run has to end, and loudly."""
+        self.failure: PiBatchError | None = None
+        """The first log that could not be written, or another end of everything: the run ends, loudly."""
         self._sinks = list(sinks)
         self._live_sinks = [sink for sink in sinks if sink.takes_live_only]
         self._clock = clock
@@ -35,8 +35,15 @@ class Stream:
             if self._live_sinks:
                 self._hand_out(self._live_sinks, Record(None, self._now(), key, event))
             return
+        self._pass_on(self._now(), key, event)
+
+    def join(self, record: Record) -> None:
+        """Take in a record that was written elsewhere: with its own time, and a number of this stream."""
+        self._pass_on(record.at, record.key, record.event)
+
+    def _pass_on(self, at: str, key: str | None, event: Event) -> None:
         self._seq += 1
-        record = Record(self._seq, self._now(), key, event)
+        record = Record(self._seq, at, key, event)
         self.fold.feed(record)
         self._hand_out(self._sinks, record)
 

@@ -6,6 +6,7 @@ over the room's table. Rooms import this package; they never import each other.
 
 from __future__ import annotations
 
+from pi_batch.protocols.executors import Executor, Trial
 from pi_batch.protocols.models import Delta, ModelRequest, Provider, RecordedSummary
 from pi_batch.protocols.outlets import Clock, Report, Sink
 from pi_batch.protocols.sandboxes import (
@@ -29,6 +30,7 @@ __all__ = [
     "Completed",
     "Delta",
     "DirEntry",
+    "Executor",
     "FileKind",
     "FileStat",
     "Judgement",
@@ -45,6 +47,7 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolOutput",
+    "Trial",
     "Verifier",
     "Workspace",
 ]

@@ -18,17 +18,18 @@ from pi_batch.engine.batch import Batch, BatchParts
 from pi_batch.errors import UsageError
 from pi_batch.expected import Expected
 from pi_batch.manifest import FILE, Manifest
-from pi_batch.protocols import Sink
+from pi_batch.protocols import Executor, Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.masked import masked
 from pi_batch.reports.write import ReportWriter
-from pi_batch.results import BatchResult
+from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.sandboxes.ending import kill_all_below
 from pi_batch.sinks.event_log import EventLog
 from pi_batch.sinks.progress import Progress
 from pi_batch.sinks.stream import EventStream
 from pi_batch.spec import Plan
 from pi_batch.standard_streams import tell
+from pi_batch.wiring.distributing import check_executor, make_executor
 from pi_batch.wiring.exec_sessions import split_fork, write_branch
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
@@ -58,6 +59,15 @@ from pi_batch.wiring.tasks import TaskMaker
 SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
 
 
+class Nested(Struct, frozen=True):
+    """A trial that is a run of its own within another one's directory."""
+
+    main_dir: Path
+    """Of the run that it belongs to."""
+    limit: BudgetAmounts
+    """What it may come to of that run's budget."""
+
+
 class Call(Struct, frozen=True):
     """One call of the program that carries a plan out."""
 
@@ -77,6 +87,7 @@ class Call(Struct, frozen=True):
     """Who held the run directory."""
     manifest: Manifest | None = None
     """Of the plan that this one is a shard of."""
+    nested: Nested | None = None
 
     @property
     def shown_dir(self) -> Path:
@@ -93,6 +104,7 @@ def run_plan(
     origin: Origin | None = None,
     is_stream: bool = False,
     manifest: Manifest | None = None,
+    nested: Nested | None = None,
 ) -> tuple[Path, BatchResult]:
     """Carry a plan out, or go on with it; the run directory and the result.
 
@@ -121,14 +133,17 @@ def run_plan(
             stored,
             before,
             manifest,
+            nested,
         )
+        check_executor(options, run_dir, is_begun=stored is not None)
         return run_dir, _carry_out(call)
 
 
 def _carry_out(call: Call) -> BatchResult:
     known = None if call.stored is None else Path(call.stored.state_dir)
     with ExitStack() as stack:
-        private_dir = stack.enter_context(private_directory(known))
+        parent = None if call.nested is None else call.run_dir  # where another machine finds it, too
+        private_dir = stack.enter_context(private_directory(known, parent))
         log, leg = _open_leg(call, private_dir)
         make_private(private_dir)
         batch: Batch
@@ -137,8 +152,9 @@ def _carry_out(call: Call) -> BatchResult:
             batch.warn(key, text)
 
         scripting = Scripting()
-        batch = _make_batch(call, leg, log, warn, scripting)
-        result = masked(asyncio.run(_until_done(batch, call.models, scripting)), call.mask)
+        executor = make_executor(call.options, call.plan, call.run_dir)
+        batch = _make_batch(call, leg, log, warn=warn, scripting=scripting, executor=executor)
+        result = masked(asyncio.run(_until_done(batch, call.models, scripting, executor)), call.mask)
         if call.origin is not None and (has_kept(private_dir) or result.status == "interrupted"):
             where = f" (workspaces are kept in {private_dir})" if has_kept(private_dir) else ""
             tell(f"pi-batch: to go on: pi-batch resume {call.shown_dir}{where}")
@@ -156,7 +172,7 @@ def _open_leg(call: Call, private_dir: Path) -> tuple[EventLog, Leg]:
     if stored is not None and now is not None and not options.is_continued:
         is_changed = check_plan(run_dir, stored, now, options)
     if call.before.pid:
-        clear_up(run_dir, call.before)
+        clear_up(run_dir, call.before, [task.planned.key for task in plan.tasks])
     if stored is None and options.fork is not None:
         session, entry = split_fork(options.fork, call.around.cwd)
         write_branch(session, entry, run_dir / "tasks" / "exec" / "session.jsonl", call.around.cwd)
@@ -174,13 +190,21 @@ def _open_leg(call: Call, private_dir: Path) -> tuple[EventLog, Leg]:
 
 
 def _make_batch(
-    call: Call, leg: Leg, log: EventLog, warn: Callable[[str, str], None], scripting: Scripting
+    call: Call,
+    leg: Leg,
+    log: EventLog,
+    *,
+    warn: Callable[[str, str], None],
+    scripting: Scripting,
+    executor: Executor,
 ) -> Batch:
     options, around, clock = call.options, call.around, SystemClock()
     sinks = (log, *_more_sinks(options, around, call.mask, is_stream=call.is_stream))
     is_watched = any(sink.takes_live_only for sink in sinks)
-    chooser = SandboxChooser.of(around, leg.run_dir)
-    warnings = (*asyncio.run(chooser.prepare(call.plan.tasks)), *scripting.warnings(call.plan.tasks))
+    chooser = SandboxChooser.of(around, leg.run_dir if call.nested is None else call.nested.main_dir)
+    warnings: tuple[str, ...] = ()
+    if not executor.is_remote:
+        warnings = (*asyncio.run(chooser.prepare(call.plan.tasks)), *scripting.warnings(call.plan.tasks))
     maker = TaskMaker(
         around=around,
         leg=leg,
@@ -208,6 +232,8 @@ def _make_batch(
             report_pause_s=reports.pause_s,
             warnings=(*log.warnings, *warnings),
             expected=_expected(call),
+            executor=executor,
+            limit=None if call.nested is None else call.nested.limit,
             work=leg.work,
         )
     )
@@ -215,12 +241,14 @@ def _make_batch(
 
 def _expected(call: Call) -> Expected:
     """What the newest runs beside this one took; a plan that is run in its order needs none."""
-    if min(call.plan.max_parallel, len(call.plan.tasks)) == 1:
+    if min(call.plan.max_parallel, len(call.plan.tasks)) == 1 and call.options.executor is None:
         return Expected()
     return expected_from(newest_runs(call.run_dir.parent, besides=call.run_dir))
 
 
-async def _until_done(batch: Batch, models: ModelPool, scripting: Scripting) -> BatchResult:
+async def _until_done(
+    batch: Batch, models: ModelPool, scripting: Scripting, executor: Executor
+) -> BatchResult:
     """Run; the first signal cancels, a second one ends the process at once."""
     loop = asyncio.get_running_loop()
     seen: list[int] = []
@@ -238,8 +266,10 @@ async def _until_done(batch: Batch, models: ModelPool, scripting: Scripting) -> 
     for number in numbers:
         loop.add_signal_handler(number, stop, number)
     try:
+        batch.at_once = await executor.start()
         return await batch.run()
     finally:
+        await executor.close()
         await scripting.close()
         await models.close()
         for number in numbers:

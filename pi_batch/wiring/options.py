@@ -31,6 +31,10 @@ class RunOptions(Struct, frozen=True):
     """I/N: only this part of the plan."""
     manifest: Path | None = None
     """Says which tasks each shard has; None: the plan itself does."""
+    executor: str | None = None
+    """Who carries trials out; None: local."""
+    scheduler: str | None = None
+    """Where the executor's cluster is."""
     output: Path | None = None
     junit: Path | None = None
     json_file: Path | None = None

@@ -31,8 +31,8 @@ def run(specs: Sequence[str], options: RunOptions) -> int:
     utf8_streams()
     around = Surroundings.of_process()
     try:
-        there = None if options.output is None else around.cwd / options.output
-        part = part_of(make_plan(specs, options, around), options, around.cwd, run_dir=there)
+        run_dir = None if options.output is None else around.cwd / options.output
+        part = part_of(make_plan(specs, options, around), options, around.cwd, run_dir=run_dir)
         origin = Origin("run", tuple(specs))
         run_dir, batch = run_plan(part.plan, options, around, origin=origin, manifest=part.manifest)
     except PiBatchError as error:
@@ -49,12 +49,12 @@ def resume(run_dir: Path, options: RunOptions) -> int:
         stored = read_plan(run_dir)
         if stored is None:
             raise UsageError(f"{run_dir}: no plan.json there: name the directory of a run")
-        there = _there(around, run_dir, stored)
+        place = there(around, run_dir, stored)
         names = (*(name for name in stored.secrets if name in around.environ), *options.secrets)
         options = replace(options, output=Path.cwd() / run_dir, secrets=names)
         options = stored.with_plan_options(options)
-        part = part_of(_plan_again(stored, options, there), options, there.cwd, run_dir=options.output)
-        _, batch = run_plan(part.plan, options, there, origin=stored.origin)
+        part = part_of(plan_again(stored, options, place), options, place.cwd, run_dir=options.output)
+        _, batch = run_plan(part.plan, options, place, origin=stored.origin)
     except PiBatchError as error:
         report_failure(error, around)
         raise
@@ -82,7 +82,7 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     return batch.exit_code
 
 
-def _there(around: Surroundings, run_dir: Path, stored: StoredPlan) -> Surroundings:
+def there(around: Surroundings, run_dir: Path, stored: StoredPlan) -> Surroundings:
     """Where and how the run was begun. Raises: UsageError where that cannot be had again."""
     if stored.is_masked:
         raise UsageError(
@@ -94,7 +94,7 @@ def _there(around: Surroundings, run_dir: Path, stored: StoredPlan) -> Surroundi
     return around.at(Path(stored.cwd), stored.environ)
 
 
-def _plan_again(stored: StoredPlan, options: RunOptions, around: Surroundings) -> Plan:
+def plan_again(stored: StoredPlan, options: RunOptions, around: Surroundings) -> Plan:
     """The plan as the same command line makes it today. Raises: SpecError, UsageError, EmptySelection."""
     words = stored.origin.words
     if stored.origin.command == "exec":

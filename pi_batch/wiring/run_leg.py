@@ -7,7 +7,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from pi_batch.workspaces.removal import remove_tree
 LOG = "events.jsonl"
 PREFIX = "pi-batch-"
 """Of private directories."""
-UNFINISHED = (".run.json.*", ".junit.xml.*", ".plan.json.*", "tasks/*/.*")
+UNFINISHED = (".run.json.*", ".junit.xml.*", ".plan.json.*")
 """Temporary files of a process that was killed while it wrote."""
 
 
@@ -72,13 +72,15 @@ def state_dir_of(private_dir: Path, key: str) -> Path:
 
 
 @contextmanager
-def private_directory(known: Path | None) -> Iterator[Path]:
+def private_directory(known: Path | None, parent: Path | None = None) -> Iterator[Path]:
     """The run's directory outside every project: the one of earlier legs, or a new one.
 
     Only its name is given: `make_private` makes it once the name is on the disk, so that none is forgotten.
-    It is removed in the end, unless a workspace in it is kept to be gone on with.
+    It is removed in the end, unless a workspace in it is kept to be gone on with. `parent` is where it lies;
+    left out: where temporary files go.
     """
-    path = known if known is not None and may_be_private(known) else _new_name()
+    parent = parent or _temporary()
+    path = known if known is not None and may_be_private(known, parent) else _new_name(parent)
     try:
         yield path
     finally:
@@ -98,22 +100,22 @@ def make_private(path: Path) -> None:
         raise LogWriteError(f"{path}: cannot be made: {error.strerror or error}") from error
 
 
-def may_be_private(path: Path) -> bool:
+def may_be_private(path: Path, parent: Path | None = None) -> bool:
     """True for what was made or named here, whatever a plan.json says: it will be removed."""
     if not path.name.startswith(PREFIX):
         return False
     try:
         status = path.lstat()
     except FileNotFoundError:
-        return path.parent == _temporary()
+        return path.parent == (parent or _temporary())
     except OSError:
         return False
     is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
     return is_ours and stat.S_IMODE(status.st_mode) == 0o700
 
 
-def _new_name() -> Path:
-    return _temporary() / f"{PREFIX}{secrets.token_hex(6)}"
+def _new_name(parent: Path) -> Path:
+    return parent / f"{PREFIX}{secrets.token_hex(6)}"
 
 
 def _temporary() -> Path:
@@ -182,9 +184,9 @@ def first_work(plan: Plan, options: RunOptions) -> Work:
     return Work(dict.fromkeys(work.modes, "prompt"), work.earlier)
 
 
-def clear_up(run_dir: Path, before: Holder) -> None:
+def clear_up(run_dir: Path, before: Holder, keys: Iterable[str]) -> None:
     """Remove what a killed process left: half-written files, and commands that still run."""
-    for pattern in UNFINISHED:
+    for pattern in (*UNFINISHED, *(f"tasks/{key}/.*" for key in keys)):
         for path in run_dir.glob(pattern):
             if path.is_file() and not path.is_symlink():
                 path.unlink(missing_ok=True)

@@ -27,11 +27,7 @@ WRONG = {
     "two owners of stdout": ("exec hi --events --output-format json", "both need stdout"),
     "several runs": ("report a b", "got 2 runs, need one: only --leaderboard takes several"),
 }
-LATER = (
-    "--executor=dask",
-    "--scheduler=x",
-    "--cache",
-)
+LATER = ("--cache",)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -20,6 +20,7 @@ from pi_batch.engine.task_parts import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.events import Record
+from pi_batch.protocols import Executor
 from pi_batch.providers.fake import Scripted, Step
 from pi_batch.redact import Masker
 from pi_batch.results import BatchResult, PlannedResult, RunResult
@@ -64,6 +65,7 @@ class Lab:
     sinks: tuple[Any, ...] = ()
     write_reports: Callable[[BatchResult], None] = lambda _result: None
     report_pause_s: Callable[[], float] = lambda: 0.0
+    executor: Executor | None = None
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Scripted] = {}
@@ -125,11 +127,15 @@ class Lab:
                 clock=CLOCK,
                 work=work,
                 report_pause_s=self.report_pause_s,
+                executor=self.executor,
             )
         )
 
     async def run(self, *tasks: PlannedTask) -> BatchResult:
-        return await asyncio.wait_for(self.batch(*tasks).run(), 60)
+        batch = self.batch(*tasks)
+        if self.executor is not None:
+            batch.at_once = await self.executor.start()
+        return await asyncio.wait_for(batch.run(), 60)
 
     async def run_one(self, **fields: Any) -> RunResult:
         (result,) = (await self.run(planned("t", self.source, **fields))).results

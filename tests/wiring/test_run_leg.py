@@ -118,5 +118,5 @@ def test_half_written_files_of_a_killed_process_are_removed_and_others_stay(tmp_
     kept = (".gitignore", ".lock", "run.json", "tasks/t/session.jsonl", ".env")
     for name in (*half, *kept):
         (tmp_path / name).touch()
-    clear_up(tmp_path, Holder())
+    clear_up(tmp_path, Holder(), ["t"])
     assert {name for name in (*half, *kept) if (tmp_path / name).exists()} == set(kept)
