@@ -53,7 +53,7 @@ class Bwrap:
     variables: Mapping[str, str] = PLAIN_VARIABLES
 
     def __init__(self, place: SandboxPlace, search_path: str, home: str) -> None:
-        self._place = place
+        self.place = place
         self._search_path = search_path
         self._home = os.path.realpath(home) if home else "/home/user"
         self._filter: int | None = None
@@ -108,13 +108,13 @@ class Bwrap:
             "--unshare-uts",
             "--unshare-cgroup-try",
         )
-        if self._place.network is not True:
+        if self.place.network is not True:
             yield "--unshare-net"
         yield from ("--cap-drop", "ALL", "--die-with-parent", "--as-pid-1")
 
     def _view(self) -> Iterator[str]:
         """Files, in order: what comes later lies over what came before."""
-        place, home = self._place, self._home
+        place, home = self.place, self._home
         writable = (place.root, place.scratch)
         chains = visible.tool_chains(self._search_path, home)
         for path in visible.system_directories():
@@ -142,16 +142,18 @@ class Bwrap:
             yield from ("--ro-bind", path, path)
         if place.network is True:
             yield from _resolver()
+        # What bwrap made to hang all this in would be a disk of its own, as large as half of the memory.
+        yield from ("--remount-ro", "/dev", "--remount-ro", "/")
 
     def _private(self, name: str) -> str:
         """A directory of this task that lies where everybody else has theirs."""
-        path = Path(self._place.scratch, f".{name}")
+        path = Path(self.place.scratch, f".{name}")
         path.mkdir(exist_ok=True, mode=0o700)
         return str(path)
 
     def _hidden(self, chains: tuple[str, ...]) -> Iterator[str]:
         """What must not be seen or changed though it lies in what is shown."""
-        place = self._place
+        place = self.place
         if os.geteuid() == 0:
             for path, is_directory in visible.private_in_etc():
                 yield from _masks([path], is_directory=is_directory)

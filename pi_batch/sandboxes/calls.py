@@ -106,6 +106,10 @@ class Calls:
         kin = Kin(self.task_mark, leaders, takes_strays=ADOPTION.is_last)
         await self._end(kin, lambda ending: asyncio.wait({ending}))
 
+    def pids(self) -> tuple[int, ...]:
+        """The task's processes that this machine sees."""
+        return tuple(process.pid for process in Kin(self.task_mark, ()).living())
+
     def forget_all(self) -> None:
         """Let go of what was left running."""
         for command in list(self._left_running):

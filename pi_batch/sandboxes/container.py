@@ -63,7 +63,7 @@ class Container:
     ) -> None:
         self.name = engine
         self._image = image
-        self._place = place
+        self.place = place
         self._limits = limits
         self._home = os.path.realpath(variables.get("HOME", "/var/empty"))
         self._container = ""
@@ -164,7 +164,7 @@ class Container:
         yield from ("--pull", "never", "--log-driver", "none", "--hostname", "sandbox", "--workdir", "/")
         yield from ("--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--read-only")
         yield from ("--ipc", "private", "--shm-size", _SHM, "--no-healthcheck")
-        if self._place.network is not True:
+        if self.place.network is not True:
             yield from ("--network", "none")
         yield from ("--memory", str(limits.memory_bytes), "--memory-swap", str(limits.memory_bytes))
         yield from ("--pids-limit", str(limits.processes))
@@ -206,7 +206,7 @@ class Container:
 
     def _view(self) -> Iterator[tuple[str, str]]:
         """(where, what), `path:ro` or `path:rw`; empty for something empty."""
-        place = self._place
+        place = self.place
         package, specs = Path(_ROOT, "pi_batch"), importlib.util.find_spec("pathspec")
         yield str(package), f"{package}:ro"
         if specs is not None and specs.origin is not None:  # what our search needs besides
@@ -226,7 +226,7 @@ class Container:
 
     def _hidden(self) -> Iterator[tuple[str, str]]:
         """What must not be seen or changed though it lies in what is shown."""
-        place = self._place
+        place = self.place
         for path in visible.sockets_below((place.root,)):
             yield path, f"{os.devnull}:ro"
         for path in place.hidden:
@@ -249,7 +249,7 @@ class Container:
 
     def _private(self, name: str) -> str:
         """A directory of this task that lies where everybody else has theirs."""
-        path = Path(self._place.scratch, f".{name}")
+        path = Path(self.place.scratch, f".{name}")
         path.mkdir(exist_ok=True, mode=0o700)
         return str(path)
 

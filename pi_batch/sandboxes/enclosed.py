@@ -7,6 +7,7 @@ link that changes at the right moment leads nowhere either. Processes are accoun
 from __future__ import annotations
 
 import asyncio
+import errno
 import functools
 import os
 import signal
@@ -21,10 +22,11 @@ from typing import Protocol, TypeVar, cast
 from pi_batch.errors import SandboxError
 from pi_batch.porter import wire
 from pi_batch.porter.files import require_regular
-from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat
+from pi_batch.protocols import Completed, DirEntry, FileKind, FileStat, SandboxPlace
 from pi_batch.sandboxes import doors, local_files
 from pi_batch.sandboxes.adoption import ADOPTION
 from pi_batch.sandboxes.calls import GRACE_S, LINGER_S, Calls
+from pi_batch.sandboxes.disk import LOOK_S, DiskWatch
 from pi_batch.sandboxes.ending_inside import end_inside
 from pi_batch.sandboxes.limits import Limits
 from pi_batch.sandboxes.line import Line
@@ -58,6 +60,7 @@ class Enclosure(Protocol):
     """True where processes inside are not below this one: they are found and signalled from inside."""
     variables: Mapping[str, str]
     """What the program that builds the walls gets."""
+    place: SandboxPlace
 
     def command(self, porter: Sequence[str]) -> tuple[Sequence[str], Sequence[int]]:
         """The command that brings the porter up inside, and files that it inherits. Raises: SandboxError."""
@@ -124,6 +127,13 @@ class Enclosed:
         self._child: subprocess.Popen[bytes] | None = None
         self._restarts = 0
         self._coming_up = asyncio.Lock()
+        self._listeners: dict[Mark, Callable[[bytes], None]] = {}
+        """Who hears what the commands print that run at the moment."""
+        self._watching: asyncio.Task[None] | None = None
+        self._making_room = asyncio.Lock()
+        """Held while everything is ended: what starts in that moment would be ended with it."""
+        self._full = ""
+        """Why nothing more is written, until a command has had the chance to make room."""
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -144,12 +154,17 @@ class Enclosed:
         except BaseException:
             await self.close()
             raise
+        place = self._enclosure.place
+        disk = DiskWatch((place.root, place.scratch), self._limits.disk_bytes, self._limits.files)
+        self._watching = asyncio.create_task(self._watch(disk))
 
     async def close(self) -> None:
         """End every process inside: TERM, grace, KILL; then the walls."""
         if not self._calls.is_open:
             return
         self._calls.is_open = False
+        if self._watching is not None:
+            self._watching.cancel()
         try:
             if await self._has_processes():
                 await self._calls.end_all()
@@ -176,7 +191,8 @@ class Enclosed:
         """
         mark = self._calls.next_mark()
         inside = self._enclosure.environment({**env, **mark.variables})
-        line = await self._porter()
+        async with self._making_room:
+            line = await self._porter()
         started = asyncio.get_running_loop().time()
         try:
             command = await line.spawn(argv, cwd=cwd, env=inside, mark=mark.limit)
@@ -190,7 +206,25 @@ class Enclosed:
             spent_s = asyncio.get_running_loop().time() - started
             return Completed(exit_code=None, signal=signal.SIGKILL, timed_out=False, duration_s=spent_s)
 
-        return await self._calls.run(command, mark, timeout_s, on_output)
+        self._listeners[mark], self._full = on_output, ""
+        try:
+            return await self._calls.run(command, mark, timeout_s, on_output)
+        finally:
+            self._listeners.pop(mark, None)
+
+    async def _watch(self, disk: DiskWatch) -> None:
+        """End every command when together they have written too much, and say so in what they print."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            if not disk.may_be_over():
+                continue
+            pids = () if self._enclosure.is_remote else self._calls.pids()
+            if complaint := await asyncio.to_thread(disk.complaint, pids):
+                for listener in list(self._listeners.values()):
+                    listener(f"\n[ended by pi-batch: {complaint}]\n".encode())
+                self._full = complaint
+                async with self._making_room:
+                    await self._calls.end_all()
 
     async def resolve(self, path: str) -> str:
         """The real path inside. Raises: OSError when links go in a circle."""
@@ -216,6 +250,8 @@ class Enclosed:
 
     async def write(self, path: str, content: bytes) -> None:
         """Replace a file's content, or make it; see `porter.files.write`. Raises: OSError."""
+        if self._full:
+            raise OSError(errno.EDQUOT, self._full, path)
         _, files = await self._asked(lambda line: line.ask("write", _encoded(path), content))
         wire.close_all(files)
 

@@ -42,7 +42,7 @@ class Landlock:
     variables: Mapping[str, str] = PLAIN_VARIABLES
 
     def __init__(self, place: SandboxPlace, search_path: str, home: str) -> None:
-        self._place = place
+        self.place = place
         self._search_path = search_path
         self._home = os.path.realpath(home) if home else ""
         abi = kernel.abi()
@@ -63,7 +63,7 @@ class Landlock:
         if abi < MIN_ABI:
             has = f"the kernel's Landlock is version {abi}" if abi else "the kernel has no Landlock"
             raise SandboxError(f"landlock: {has}, need {MIN_ABI}")
-        if isinstance(self._place.network, tuple):
+        if isinstance(self.place.network, tuple):
             raise SandboxError(
                 "landlock: cannot keep to a list of hosts: set permissions.network to true or false"
             )
@@ -71,7 +71,7 @@ class Landlock:
 
     async def lock(self, line: Line) -> None:
         """Close the walls. Raises: OSError, SandboxError."""
-        has_network = self._place.network is True
+        has_network = self.place.network is True
         ruleset = kernel.make_ruleset(
             read=self._readable(), write=self._writable(), blocks_tcp=not has_network, is_scoped=True
         )
@@ -100,7 +100,7 @@ class Landlock:
         """Nothing is left: it was this process's own child."""
 
     def _private_home(self) -> str:
-        path = Path(self._place.scratch, ".home")
+        path = Path(self.place.scratch, ".home")
         path.mkdir(exist_ok=True, mode=0o700)
         return str(path)
 
@@ -110,17 +110,17 @@ class Landlock:
             yield from _without(path, private)
         yield "/proc"
         for path in visible.tool_chains(self._search_path, self._home):
-            yield from _without(path, set(self._place.hidden))
-        yield from self._place.readable
-        top = own_git.top_of(self._place.root, self._home) if self._place.is_users_own else None
+            yield from _without(path, set(self.place.hidden))
+        yield from self.place.readable
+        top = own_git.top_of(self.place.root, self._home) if self.place.is_users_own else None
         if top is not None:
             yield top
         resolver = os.path.realpath("/etc/resolv.conf")
-        if self._place.network is True and Path(resolver).is_file():
+        if self.place.network is True and Path(resolver).is_file():
             yield resolver
 
     def _writable(self) -> Iterator[str]:
-        yield from (self._place.root, self._place.scratch)
+        yield from (self.place.root, self.place.scratch)
         yield from (f"/dev/{name}" for name in _DEVICES if Path("/dev", name).exists())
         if not any(Path(_SHARED_MEMORY).glob("*")):  # else others have something there
             yield _SHARED_MEMORY

@@ -19,6 +19,8 @@ MEMORY_SHARE = 0.8
 """Of the machine's memory, for one task."""
 PROCESSES = 4096
 FILE_BYTES = 16 << 30
+DISK_BYTES = 64 << 30
+FILES = 4_000_000
 
 _INTO_CGROUP = 'for f in $1; do echo $$ > "$f" || exit 125; done; shift; exec "$@"'
 
@@ -36,6 +38,10 @@ class Limits(Struct, frozen=True):
     """At a time. Without a control group root is never bound, and other users are by all their processes."""
     file_bytes: int = FILE_BYTES
     """Of one file."""
+    disk_bytes: int = DISK_BYTES
+    """Of all that a sandbox's commands write; at most half of what is free when it comes up."""
+    files: int = FILES
+    """That they make; at most half of the inodes that are free."""
     wants_cgroup: bool = False
     """Make a control group when the sandbox comes up, where one can be made."""
     cgroup: Cgroup | None = None
@@ -52,7 +58,7 @@ class Limits(Struct, frozen=True):
         """In a report's words."""
         kept = self.cgroup.controllers if self.cgroup is not None else ()
         memory = "memory" if "memory" in kept else "memory of each process"
-        names = [memory, "file size"]
+        names = [memory, "file size", "disk"]
         if "pids" in kept or os.geteuid() != 0:
             names.insert(1, "processes")
         return (f"limits on {', '.join(names)}",)
