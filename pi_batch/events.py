@@ -23,6 +23,7 @@ from pi_batch.results import (
     EffectiveValue,
     PermissionDenial,
     PlannedResult,
+    RoutePolicy,
     RunError,
     SandboxReport,
     TestCounts,
@@ -93,6 +94,8 @@ class MessageStart(Struct, frozen=True):
     """A message begins to arrive or is about to be added."""
 
     role: str
+    model: str = ""
+    """provider/model that a reply is asked of; empty for other roles."""
     type: Literal["message_start"] = "message_start"
 
 
@@ -114,6 +117,8 @@ class MessageEnd(Struct, frozen=True):
     stop_reason: StopReason | None = None
     usage: Usage | None = None
     cost_usd: float | None = None
+    is_cached: bool = False
+    """True when no request was made: the reply had been kept (`--cache`)."""
     message: Message | None = None
     """Live only."""
     type: Literal["message_end"] = "message_end"
@@ -164,6 +169,38 @@ class RetryScheduled(Struct, frozen=True):
     error_kind: ErrorKind
     message: str
     type: Literal["retry_scheduled"] = "retry_scheduled"
+
+
+class ModelClassified(Struct, frozen=True):
+    """A model was asked what kind of task it is; what that cost is here and in no message."""
+
+    router: str
+    label: str
+    """The one that was picked."""
+    model: str = ""
+    """provider/model that answered; empty where none did, and the first label counts."""
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    error: str | None = None
+    type: Literal["model_classified"] = "model_classified"
+
+
+class ModelSelected(Struct, frozen=True):
+    """Who is asked from here on, and why; who answered stands at each reply's end."""
+
+    model: str
+    """As the route names it: provider/model[:level]."""
+    policy: RoutePolicy
+    reason: str
+    """One line: each policy on the way, and what it went by."""
+    router: str = ""
+    """router/NAME; empty for a spec's own `fallback:`."""
+    previous: str = ""
+    """Who was asked before; empty at the beginning."""
+    error_kind: ErrorKind | None = None
+    """What the one before failed with."""
+    error: str = ""
+    type: Literal["model_selected"] = "model_selected"
 
 
 class CompactionStart(Struct, frozen=True):
@@ -306,6 +343,8 @@ Event = (
     | ToolExecutionUpdate
     | ToolExecutionEnd
     | RetryScheduled
+    | ModelClassified
+    | ModelSelected
     | CompactionStart
     | CompactionEnd
     | BudgetWarning
@@ -345,5 +384,6 @@ def message_end(entry_id: str, message: Message, model: str) -> MessageEnd:
         message.stop_reason,
         message.usage,
         message.cost_usd,
+        message.is_cached,
         message,
     )

@@ -144,6 +144,8 @@ class AssistantMessage(Struct, frozen=True):
     error_message: str | None = None
     response_id: str | None = None
     timestamp_ms: int = 0
+    is_cached: bool = False
+    """True when it had been kept from an earlier request: its usage is that one's, and its cost 0."""
     role: Literal["assistant"] = "assistant"
     requested_model: str = ""
     """The model that was asked for, where it answered by another name."""

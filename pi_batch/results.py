@@ -31,6 +31,9 @@ AgentStop = Literal[
 ]
 """Why the agent stopped; a limit does not decide the outcome where there are checks."""
 
+RoutePolicy = Literal["fallback", "escalate", "phases", "classify", "function"]
+"""How a virtual model, or a spec's `fallback:`, picks among models."""
+
 BatchStatus = Literal["running", "complete", "interrupted"]
 FileStatus = Literal["added", "modified", "deleted", "renamed"]
 
@@ -123,6 +126,32 @@ class CodemodeCounts(Struct, frozen=True):
     """What the inner calls' results would have put into the history, less what the scripts' own did."""
     layers: tuple[str, ...] = ()
     """What held the scripts, by the names of docs/codemode.md; empty when none ran."""
+
+
+class ModelUsage(Struct, frozen=True):
+    """What one model gave and took, failed requests and summaries included."""
+
+    replies: int = 0
+    cached_replies: int = 0
+    """Of these, how many had been kept: their tokens count, they cost nothing."""
+    usage: Usage = field(default_factory=Usage)
+    total_cost_usd: float | None = 0.0
+    """None when any request's price is unknown."""
+
+
+class ModelSelection(Struct, frozen=True):
+    """Who was asked from some point on, and why."""
+
+    after_turn: int
+    """How many replies had come by then."""
+    model: str
+    """As the route names it: provider/model[:level]."""
+    policy: RoutePolicy
+    reason: str
+    router: str
+    """router/NAME; empty for a spec's own `fallback:`."""
+    error_kind: ErrorKind | None
+    """What the one before failed with; None where nothing failed."""
 
 
 class SandboxReport(Struct, frozen=True):
@@ -235,6 +264,10 @@ class RunResult(Struct, frozen=True):
     """The repository that the task is about, as planned; empty: the workspace's path."""
     ref: str = ""
     repo_name: str = ""
+    model_usage: Mapping[str, ModelUsage] = field(default_factory=dict)
+    """provider/model that answered -> its sums; they add up to `usage` and `total_cost_usd`."""
+    model_selections: tuple[ModelSelection, ...] = ()
+    """What a virtual model or a fallback decided, in order; empty for a plain model."""
 
 
 class Totals(Struct, frozen=True):

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field, to_builtins
 
+from pi_batch.model_names import ThinkingLevel
 from pi_batch.repository_address import without_credentials
-from pi_batch.results import EffectiveValue, PlannedResult
+from pi_batch.results import EffectiveValue, PlannedResult, RoutePolicy
 
 ToolName = Literal["read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode"]
 Isolation = Literal["clone", "copy", "none"]
@@ -24,8 +25,6 @@ Trust = Literal["trusted", "untrusted"]
 ALL_TOOLS: tuple[ToolName, ...] = ("read", "write", "edit", "bash", "grep", "find", "ls", "think", "codemode")
 CHANGING_TOOLS: tuple[ToolName, ...] = ("write", "edit", "bash")
 """What a task with `trust: untrusted` does not get."""
-BUILTIN_MODELS = ("oracle", "nop", "tamper")
-"""Models that need no service: they do what the reference solution says, nothing, or what cheats do."""
 CodemodeMode = Literal["on", "only", "off"]
 DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
@@ -203,6 +202,26 @@ class SystemSpec(SpecModel, frozen=True, kw_only=True):
     """Text instead of ours."""
 
 
+class VirtualModel(SpecModel, frozen=True, kw_only=True):
+    """A model made of others: `router/NAME` is whichever of them its policy picks."""
+
+    policy: RoutePolicy
+    """fallback: the first that is to be had; escalate: the next after a failed verification; phases: one
+    plans, one works; classify: a cheap model picks; function: a Python function does (config file only)."""
+    models: tuple[str, ...] = ()
+    """In order, for fallback and escalate; what a function may choose from. May be router/NAME again."""
+    plan: str | None = None
+    """For phases: who makes the plan; nothing is changed meanwhile."""
+    work: str | None = None
+    """For phases: who carries it out."""
+    classifier: str | None = None
+    """For classify: who is asked what kind of task it is."""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    """For classify: kind of task, in words -> model."""
+    function: str | None = None
+    """For function: module:name."""
+
+
 class TaskSpec(SpecModel, frozen=True, kw_only=True):
     """One task, as written, defaults filled in."""
 
@@ -213,7 +232,11 @@ class TaskSpec(SpecModel, frozen=True, kw_only=True):
     title: str = ""
     """For people."""
     model: str | None = None
-    """provider/model[:thinking level]."""
+    """provider/model[:thinking level], or router/NAME of models."""
+    thinking: ThinkingLevel | None = None
+    """How much to think, for models that are named without a level; clamped to what each offers."""
+    models: Mapping[str, VirtualModel] = field(default_factory=dict)
+    """Virtual models by name; they win over the configuration file's."""
     inputs: Mapping[str, InputSpec] = field(default_factory=dict)
     """What templates may use as {{ inputs.NAME }}."""
     prompt: Text
@@ -258,7 +281,7 @@ class TaskSpec(SpecModel, frozen=True, kw_only=True):
     codemode: CodemodeMode | None = None
     """Scripts that call tools: on beside direct calls, only instead of them, or off."""
     fallback: tuple[str, ...] = ()
-    """Models to go on with when the first one is not to be had."""
+    """Models to go on with, in order, on overload, spent quota, an unknown model or too small a window."""
     skills: tuple[str, ...] = ()
     """Instructions to load on demand."""
     mcp: Mapping[str, Any] = field(default_factory=dict)
@@ -266,7 +289,7 @@ class TaskSpec(SpecModel, frozen=True, kw_only=True):
     only_if: Any = None
     """When to run at all."""
     follow_ups: tuple[str, ...] = ()
-    """Prompts after the first one."""
+    """Templates of further prompts: each is said when the agent would stop, before the checks."""
     tags: tuple[str, ...] = ()
     """For --filter tag:NAME."""
 
@@ -330,6 +353,8 @@ class PlannedTask(Struct, frozen=True):
     settings: Mapping[str, EffectiveValue] = field(default_factory=dict)
     group: str = ""
     """Tasks of one group share a budget: those of a repository of a matrix."""
+    virtual: Mapping[str, VirtualModel] = field(default_factory=dict)
+    """What router/NAME may mean: the configuration file's virtual models, and the spec's own over them."""
 
     @property
     def hidden_paths(self) -> tuple[Path, ...]:

@@ -20,6 +20,8 @@ from pi_batch.events import (
     CompactionStart,
     MessageEnd,
     MessageStart,
+    ModelClassified,
+    ModelSelected,
     RetryScheduled,
     TaskEnd,
     TaskStart,
@@ -32,7 +34,7 @@ from pi_batch.events import (
     Warned,
     WorkspaceReady,
 )
-from pi_batch.messages import Usage
+from pi_batch.model_fold import ModelFold
 from pi_batch.outcome import Evidence, judge
 from pi_batch.results import (
     BudgetAmounts,
@@ -53,6 +55,8 @@ TaskEvent = (
     | ToolExecutionStart
     | ToolExecutionEnd
     | RetryScheduled
+    | ModelClassified
+    | ModelSelected
     | CompactionStart
     | CompactionEnd
     | BudgetWarning
@@ -93,11 +97,8 @@ class TaskFold:
         self._agent_attempt = 0
         self._answer: str | None = None
         self._checks = CheckFold()
-        self._turns = before.num_turns if before else 0
         self._used = BudgetAmounts()
-        self._usage = before.usage if before else Usage()
-        self._cost_usd: float | None = before.total_cost_usd if before else 0.0
-        self._models: dict[str, None] = dict.fromkeys(before.models_used if before else ())
+        self._models = ModelFold(before)
         self._calls: Counter[str] = Counter(before.tool_calls if before else {})
         self._scripts = ScriptFold(before.codemode if before else None)
         self._denials: list[PermissionDenial] = []
@@ -125,8 +126,8 @@ class TaskFold:
             case AgentStart():
                 self._agent = None
                 self._agent_attempt = event.attempt
-            case MessageEnd() | CompactionEnd():
-                self._request_ended(event)
+            case MessageStart() | MessageEnd() | CompactionEnd() | ModelClassified() | ModelSelected():
+                self._models.feed(event)
             case ToolExecutionEnd():
                 self._call_ended(event)
             case TurnEnd():
@@ -144,7 +145,6 @@ class TaskFold:
                 self._warnings.append(event.message)
             case (
                 TurnStart()
-                | MessageStart()
                 | ToolExecutionStart()
                 | RetryScheduled()
                 | CompactionStart()
@@ -177,7 +177,7 @@ class TaskFold:
             spec_sha256=planned.spec_sha256,
             model=planned.model,
             suite=planned.suite,
-            models_used=tuple(self._models),
+            models_used=tuple(self._models.used),
             inputs=planned.inputs,
             repeat=planned.repeat,
             tags=planned.tags,
@@ -189,11 +189,11 @@ class TaskFold:
             reason=verdict.reason,
             error=verdict.error,
             attempts=max(self._checks.judged_attempts(), min(self._agent_attempt, 1)),
-            num_turns=self._turns,
+            num_turns=self._models.turns,
             tool_calls=dict(sorted(self._calls.items())),
             codemode=self._scripts.counts(),
-            usage=self._usage,
-            total_cost_usd=self._cost_usd,
+            usage=self._models.usage,
+            total_cost_usd=self._models.cost_usd,
             budget=BudgetReport(limit=start.budget if start else BudgetAmounts(), used=self._used),
             started_at=start.started_at if start else None,
             duration_s=duration_s,
@@ -202,7 +202,7 @@ class TaskFold:
             changed_files=end.changed_files if end else (),
             protected_touched=end.protected_touched if end else (),
             permission_denials=tuple(self._denials),
-            warnings=tuple(self._warnings),
+            warnings=(*self._models.fallbacks, *self._warnings),
             answer=self._answer,
             structured_output=end.structured_output if end else None,
             session=workspace.session if workspace else None,
@@ -211,7 +211,9 @@ class TaskFold:
             start_commit=workspace.start_commit if workspace else None,
             sandbox=workspace.sandbox if workspace else None,
             settings=start.settings if start else {},
-            cache_read_share=self._usage.cache_read_share,
+            cache_read_share=self._models.usage.cache_read_share,
+            model_usage=dict(self._models.by_model),
+            model_selections=tuple(self._models.selections),
             repo=planned.repo,
             ref=planned.ref,
             repo_name=planned.repo_name,
@@ -233,30 +235,6 @@ class TaskFold:
             checks=self._checks.deciding(attempt),
             agent=self._agent,
         )
-
-    def _request_ended(self, event: MessageEnd | CompactionEnd) -> None:
-        if isinstance(event, CompactionEnd):
-            self._spend(event.usage, event.cost_usd, is_answered=event.error is None)
-            if event.model:
-                self._models[event.model] = None
-            return
-        if event.role != "assistant":
-            return
-        is_answered = event.stop_reason not in {"error", "aborted"}
-        self._spend(event.usage, event.cost_usd, is_answered=is_answered)
-        if is_answered:
-            self._turns += 1
-            if event.model:
-                self._models[event.model] = None
-
-    def _spend(self, usage: Usage | None, cost_usd: float | None, *, is_answered: bool) -> None:
-        """Add one request; an answer without a price makes the sum unknown for good."""
-        if usage is not None:
-            self._usage += usage
-        if cost_usd is not None and self._cost_usd is not None:
-            self._cost_usd += cost_usd
-        elif cost_usd is None and (is_answered or usage is not None):
-            self._cost_usd = None
 
     def _call_ended(self, event: ToolExecutionEnd) -> None:
         if event.denial is not None:

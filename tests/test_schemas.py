@@ -44,7 +44,7 @@ def test_every_field_of_a_task_is_described() -> None:
 def test_what_is_not_available_yet_is_said() -> None:
     schema = task_schema()
     properties = schema["properties"]
-    for name in ("fallback", "skills", "mcp", "only_if", "follow_ups"):
+    for name in ("skills", "mcp", "only_if"):
         assert NOT_AVAILABLE in properties[name]["description"]
     assert NOT_AVAILABLE not in properties["prompt"]["description"]
     workspace = schema["$defs"]["WorkspaceSpec"]["properties"]

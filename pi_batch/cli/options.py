@@ -66,7 +66,7 @@ SELECTION = (
         "models",
         multiple=True,
         metavar="MODEL",
-        help="Model as provider/model[:level], or replay/SESSION.jsonl; several make a matrix. "
+        help="Model as provider/model[:level], router/NAME, or replay/SESSION.jsonl; several make a matrix. "
         "Default: the spec's, then PI_BATCH_MODEL.",
     ),
     click.option(
@@ -76,6 +76,12 @@ SELECTION = (
         multiple=True,
         metavar="KEY=VALUE",
         help="Set an input of the specs. Default: the spec's own.",
+    ),
+    click.option(
+        "--thinking",
+        metavar="LEVEL",
+        help="How much models think: off, minimal, low, medium, high, xhigh or max; a level behind a "
+        "model's name wins. Default: the model's own.",
     ),
     click.option("--repeat", type=click.IntRange(1), metavar="N", help="Run each task N times. Default: 1."),
     click.option(

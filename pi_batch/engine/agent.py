@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import aclosing
 
 from msgspec.structs import replace
@@ -15,6 +15,7 @@ from pi_batch.engine.asking import Asker
 from pi_batch.engine.conversation import Conversation
 from pi_batch.engine.estimate import declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
+from pi_batch.engine.planning import PLAN, WORK
 from pi_batch.engine.repeats import RepeatWatch, warning
 from pi_batch.engine.restoring import (
     LOST_CALL,
@@ -25,10 +26,11 @@ from pi_batch.engine.restoring import (
     without_note,
 )
 from pi_batch.engine.retry import Requester
+from pi_batch.engine.router import Router
 from pi_batch.engine.schedule import run_in_order
 from pi_batch.engine.tool_calls import Door, with_note
 from pi_batch.engine.transcript import Transcript
-from pi_batch.errors import ProviderError
+from pi_batch.errors import PiBatchError, ProviderError, UsageError
 from pi_batch.events import AgentEnd, AgentSettled, AgentStart, BudgetWarning
 from pi_batch.messages import AssistantMessage, TextBlock, ToolDeclaration, Usage, UserMessage
 from pi_batch.results import RunError
@@ -46,14 +48,20 @@ class Agent:
         session: SessionLog,
         system: str,
         declarations: tuple[ToolDeclaration, ...],
+        router: Router | None = None,
+        follow_ups: Sequence[str] = (),
     ) -> None:
+        """`router`: who is asked, where that is not the requester's own model alone."""
         self._door = door
         self._session = session
         self._emit = door.emit
         self._ledger = door.ledger
         self._conversation = Conversation(text_tokens(system) + declarations_tokens(declarations))
         self._transcript = Transcript(session, self._conversation, door.emit, door.mask, door.clock)
-        self._asker = Asker(requester, self._transcript, system, declarations)
+        router = router or Router.of_one(requester.port)
+        self._asker = Asker(requester, self._transcript, system, declarations, router)
+        self._follow_ups = list(follow_ups)
+        """What is still to be said when the agent would stop."""
         self._repeats = RepeatWatch()
         self._notice = LimitNotice(door.ledger)
         self._cut_replies = 0
@@ -78,6 +86,7 @@ class Agent:
         """Go on with a conversation; `note` is said before the next request."""
         self._left, self._note, self._ended_calls = left, note, ended_calls
         self._notice.restore(warned)
+        del self._follow_ups[: left.follow_ups]
         for call, result in calls_with_results(left.history):
             self._repeats.see(call, without_note(result, warning(call.name)))
         self._asker.restore(left)
@@ -97,12 +106,17 @@ class Agent:
             outcome = await self._work(prompt, attempt)
         except BudgetExhausted as error:
             outcome = AgentOutcome(error.stop, self._answer, is_starved=error.is_suite)
-        except ProviderError as error:
+        except (ProviderError, UsageError) as error:
             fault = RunError(error.kind, self._door.mask.mask(str(error)))
             is_service_fault = not after_error(error.kind).is_verified
             outcome = AgentOutcome("model_error", self._answer, fault, is_service_fault=is_service_fault)
         except asyncio.CancelledError:
             self._end(AgentOutcome("cancelled", self._answer), attempt)
+            raise
+        except BaseException as error:
+            if not isinstance(error, PiBatchError):  # a defect: the start still has its end
+                fault = RunError("internal", f"{type(error).__name__}: {error}")
+                self._end(AgentOutcome("model_error", self._answer, fault), attempt)
             raise
         finally:
             self._ledger.stop_time()
@@ -116,13 +130,15 @@ class Agent:
 
     async def _work(self, prompt: str | None, attempt: int) -> AgentOutcome:
         outcome = self._take_up()
-        if prompt is not None:
-            outcome = None
+        outcome = self._go_on_after(outcome) if prompt is None else None
         if outcome is None:
             self._say_note()
         if prompt is not None:
+            await self._asker.choose(attempt, prompt)
             self._session.append_custom("pi-batch", {"kind": "attempt", "attempt": attempt})
             self._transcript.say(prompt)
+        if self._asker.is_planning and not self._has_said(PLAN):
+            self._transcript.say(PLAN)
         while outcome is None:
             self._warn_near_limit()
             try:
@@ -130,10 +146,28 @@ class Agent:
                 if reply.text.strip():
                     self._is_withheld = self._asker.has_hidden
                     self._answer = None if self._is_withheld else reply.text.strip()
-                outcome = self._end_of(reply) or await self._act(reply)
+                outcome = self._go_on_after(self._end_of(reply) or await self._act(reply))
             finally:
                 self._asker.end_turn()
         return outcome
+
+    def _go_on_after(self, outcome: AgentOutcome | None) -> AgentOutcome | None:
+        """None where the agent would stop by itself and there is more to do: the plan's work, a follow-up."""
+        if outcome is None or outcome.stop != "completed":
+            return outcome
+        if self._asker.is_planning:
+            self._transcript.say(WORK)
+            self._asker.begin_work()
+            return None
+        if not self._follow_ups:
+            return outcome
+        self._session.append_custom("pi-batch", {"kind": "follow_up", "left": len(self._follow_ups)})
+        self._transcript.say(self._follow_ups.pop(0))
+        return None
+
+    def _has_said(self, text: str) -> bool:
+        messages = self._conversation.messages
+        return any(isinstance(message, UserMessage) and message.text == text for message in messages)
 
     def _take_up(self) -> AgentOutcome | None:
         """Give each call that was left open a result; the outcome where the agent had come to its end."""

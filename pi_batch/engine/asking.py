@@ -1,22 +1,27 @@
-"""One reply after the other, each recorded before anything is done with it."""
+"""One reply after the other, each recorded before anything is done with it, by whoever the route names."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from pi_batch.budget import Ledger, Need, Reservation
+from pi_batch.engine.classifier import classify
 from pi_batch.engine.compactor import TOO_LONG, Compactor
 from pi_batch.engine.masking import mask_reply
 from pi_batch.engine.restoring import RecordedConversation
 from pi_batch.engine.retry import Requester
+from pi_batch.engine.router import Router
 from pi_batch.engine.transcript import Transcript
 from pi_batch.errors import ProviderError
-from pi_batch.events import TurnEnd, TurnStart
+from pi_batch.events import ModelSelected, TurnEnd, TurnStart
 from pi_batch.messages import AssistantMessage, ToolDeclaration
 from pi_batch.protocols import ModelRequest
+from pi_batch.routes import ByClass, ByFunction
 from pi_batch.session import pi_provider, system_change
 
 
 class Asker:
-    """Asks one task's model; lives over all its attempts."""
+    """Asks one task's models; lives over all its attempts."""
 
     def __init__(
         self,
@@ -24,6 +29,7 @@ class Asker:
         transcript: Transcript,
         system: str,
         declarations: tuple[ToolDeclaration, ...],
+        router: Router,
     ) -> None:
         self._requester = requester
         self._transcript = transcript
@@ -31,15 +37,20 @@ class Asker:
         self._session = transcript.session
         self._system = system
         self._declarations = declarations
+        self._router = router
         self._compactor = Compactor(self._conversation, requester, self._session)
         self._turns = 0
         self._is_in_turn = False
         self.has_hidden = False
         """True when the text of the last reply held a secret value."""
+        self._model = ""
+        """provider/model as the session has it."""
+        self._thinking: str | None = None
 
     @property
-    def _ledger(self) -> Ledger:
-        return self._requester.ledger
+    def is_planning(self) -> bool:
+        """True while a plan is made, and nothing is changed."""
+        return self._router.is_planning
 
     def open(self, recorded: RecordedConversation | None) -> None:
         """Record the system prompt, the declarations and the model, where they are not as `recorded`."""
@@ -52,9 +63,10 @@ class Asker:
         )
         if change is not None:
             self._session.append_message(change)
-        port = self._requester.port
-        if recorded is None or recorded.model != f"{pi_provider(port.provider_name)}/{port.model}":
-            self._session.append_model_change(port.provider_name, port.model)
+        if recorded is not None:
+            self._model, self._thinking = recorded.model, recorded.thinking
+        if self._router.is_chosen:
+            self._record_model()
 
     def restore(self, left: RecordedConversation) -> None:
         """Go on with a conversation."""
@@ -67,19 +79,69 @@ class Asker:
         if left.summary is not None:
             self._compactor.restore(left.first_prompt, left.summary, left.summary_details)
 
-    async def ask(self) -> AssistantMessage:
-        """One reply, recorded; what is too long is made to fit first.
+    # --- who is asked ---
 
-        Raises: ProviderError, BudgetExhausted.
-        """
-        await self._compactor.make_room()
+    async def choose(self, attempt: int, prompt: str) -> None:
+        """An attempt begins: find out who is asked in it. Raises: UsageError, BudgetExhausted."""
+        pending = self._router.begin(attempt)
+        await self._decide(pending, prompt)
+        self._take(self._router.select())
+
+    def begin_work(self) -> None:
+        """The plan is there: whoever carries it out is asked from now on."""
+        self._take(self._router.begin_work())
+
+    async def _fall_back(self, error: ProviderError) -> None:
+        """Go on with another model. Raises: the error itself where there is none; BudgetExhausted."""
+        if not self._router.can_fall_back(error):
+            raise error
+        self._ledger.check_time()
+        self._router.give_up()
+        await self._decide(self._router.pending(), self._conversation.first_prompt)
+        selected = self._router.fall_back(error)
+        self._take(replace(selected, error=self._transcript.mask.mask(selected.error)))
+
+    async def _decide(self, pending: ByClass | ByFunction | None, prompt: str) -> None:
+        """Let models and functions decide until it is known who comes first."""
+        while pending is not None:
+            if isinstance(pending, ByClass):
+                port = self._router.port_of(pending.classifier)
+                label = await classify(self._requester, self._session, port, pending, prompt)
+            else:
+                label = self._router.call(pending, prompt)
+            self._router.pick(pending, label)
+            pending = self._router.pending()
+
+    def _take(self, selected: ModelSelected | None) -> None:
+        """Ask somebody else from now on: in the session first, then in the stream."""
+        if selected is None:
+            return
+        self._session.append_custom("pi-batch", self._router.record())
+        self._requester = replace(self._requester, port=self._router.port)
+        self._compactor.ask_of(self._requester)
+        self._record_model()
+        self._transcript.emit(selected)
+
+    def _record_model(self) -> None:
+        """Write pi's own entries for the model and its level, where they are not those of before."""
+        port = self._router.port
+        model = f"{pi_provider(port.provider_name)}/{port.model}"
+        if model != self._model:
+            self._session.append_model_change(port.provider_name, port.model)
+        if port.thinking is not None and port.thinking != self._thinking:
+            self._session.append_thinking_level_change(port.thinking)
+            self._thinking = port.thinking
+        self._model = model
+
+    # --- asking ---
+
+    async def ask(self) -> AssistantMessage:
+        """One reply, recorded. Raises: ProviderError, BudgetExhausted."""
         while True:
             try:
-                reply = await self._request()
+                reply = await self._fitting()
             except ProviderError as error:
-                if error.kind not in TOO_LONG:
-                    raise
-                await self._compactor.recover(error)
+                await self._fall_back(error)
             else:
                 break
         said = reply.text
@@ -95,11 +157,22 @@ class Asker:
             self._is_in_turn = False
             self._transcript.emit(TurnEnd(self._turns, self._ledger.used))
 
+    async def _fitting(self) -> AssistantMessage:
+        """One model's reply; what is too long is made to fit. Raises: ProviderError, BudgetExhausted."""
+        await self._compactor.make_room()
+        while True:
+            try:
+                return await self._request()
+            except ProviderError as error:
+                if error.kind not in TOO_LONG:
+                    raise
+                await self._compactor.recover(error)
+
     async def _request(self) -> AssistantMessage:
         """Ask with the conversation as it stands. Raises: ProviderError, BudgetExhausted."""
         messages, port = self._conversation.sent(), self._requester.port
         input_tokens = self._conversation.input_tokens()
-        need = Need(input_tokens, self._compactor.output_tokens(input_tokens), port.price_usd)
+        need = Need(input_tokens, self._compactor.output_tokens(input_tokens), self._router.price_usd)
 
         def request(reservation: Reservation) -> ModelRequest:
             return ModelRequest(
@@ -126,8 +199,13 @@ class Asker:
             {
                 "kind": "request_start",
                 "turn": self._turns,
+                "model": self._requester.port.label,
                 "input_tokens": reservation.input_tokens,
                 "output_tokens": reservation.output_tokens,
                 "cost_usd": reservation.cost_usd,
             },
         )
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._requester.ledger

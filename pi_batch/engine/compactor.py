@@ -71,6 +71,12 @@ class Compactor:
         """
         self._task, self._summary, self._files = task, summary, files_of(details)
 
+    def ask_of(self, requester: Requester) -> None:
+        """Another model is asked from now on: what was learned of the one before does not hold."""
+        self._requester = requester
+        self._learned_limit = sys.maxsize
+        self._fruitless = 0
+
     async def make_room(self) -> None:
         """Before a request: compact where it would come too near to the window.
 

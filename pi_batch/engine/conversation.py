@@ -30,6 +30,12 @@ class Conversation:
         return self._messages
 
     @property
+    def first_prompt(self) -> str:
+        """The first words of the user's side: the prompt, or the summary that stands for it."""
+        first = self._messages[0] if self._messages else None
+        return first.text if isinstance(first, UserMessage) else ""
+
+    @property
     def lasting_tokens(self) -> int:
         """What every request holds: the system prompt, the declarations, and the prompt or the summary."""
         return self._fixed_tokens + sum(map(message_tokens, self._messages[:1]))

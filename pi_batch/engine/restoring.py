@@ -87,6 +87,12 @@ class RecordedConversation(Struct, frozen=True):
     summary: str | None = None
     """What the latest compaction put in the place of earlier messages."""
     summary_details: Mapping[str, Any] = field(default_factory=dict)
+    thinking: str | None = None
+    """Of the last `thinking_level_change`; None without one."""
+    selected: Mapping[str, Any] = field(default_factory=dict)
+    """What a virtual model decided last, as `engine.router` records it; empty without any."""
+    follow_ups: int = 0
+    """How many of them were said."""
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:
@@ -141,6 +147,10 @@ class _Reading:
     def __init__(self) -> None:
         self._recorded: list[tuple[str, Message]] = []
         self._model = ""
+        self._thinking: str | None = None
+        self._selected: Mapping[str, Any] = {}
+        self._follow_ups = 0
+        self._is_follow_up = False
         self._attempt = self._next_attempt = 0
         self._open: OpenRequest | None = None
         self._unanswered: list[OpenRequest] = []
@@ -158,6 +168,9 @@ class _Reading:
                     self._take_message(entry.id, message)
             case "model_change":
                 self._model = f"{entry.fields.get('provider', '')}/{entry.fields.get('modelId', '')}"
+            case "thinking_level_change":
+                level = entry.fields.get("thinkingLevel")
+                self._thinking = level if isinstance(level, str) else None
             case "compaction" | "usage":  # what a request came to that is no reply
                 self._open = None
                 if entry.type == "compaction":
@@ -189,6 +202,9 @@ class _Reading:
             next((at for at, one in enumerate(kept) if one.entry_id in self._since), len(kept)),
             str(compaction.fields.get("summary", "")) if compaction else None,
             details if isinstance(details, Mapping) else {},
+            self._thinking,
+            self._selected,
+            self._follow_ups,
         )
 
     def _take_message(self, entry_id: str, message: Message) -> None:
@@ -198,12 +214,18 @@ class _Reading:
             self._open = None
         if isinstance(message, UserMessage) and self._next_attempt:
             self._attempt, self._next_attempt = self._next_attempt, 0
+        if isinstance(message, UserMessage) and self._is_follow_up:
+            self._follow_ups, self._is_follow_up = self._follow_ups + 1, False
         self._recorded.append((entry_id, message))
 
     def _take_own(self, value: Mapping[str, Any]) -> None:
         match value.get("kind"):
             case "workspace":  # a leg begins: what was open before has been counted
                 self._unanswered, self._open = [], None
+            case "model":
+                self._selected = value
+            case "follow_up":
+                self._is_follow_up = True
             case "attempt":
                 self._next_attempt = _whole(value.get("attempt"))
             case "request_start":

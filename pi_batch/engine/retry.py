@@ -84,7 +84,7 @@ class Requester(Struct, frozen=True):
                     self.on_wait(self.clock.monotonic() - waited_from_s)
                     on_reserved(reservation)
                     is_begun = True
-                    self.emit(MessageStart("assistant"))
+                    self.emit(MessageStart("assistant", self.port.label))
                     reply = await self._one_try(make_request(reservation), heard)
                 self._refuse_empty(reply, tries, shaky)
                 _refuse_no_room(reply)
@@ -152,7 +152,7 @@ class Requester(Struct, frozen=True):
             self.ledger.settle_uncounted(reservation, spent, cost_usd)
         else:
             self.ledger.release(reservation)
-        self.emit(MessageEnd("", "assistant", "", stop_reason, spent, cost_usd))
+        self.emit(MessageEnd("", "assistant", self.port.label, stop_reason, spent, cost_usd))
 
     async def _wait(self, error: ProviderError, tries: int, shaky: int) -> None:
         """Sleep before the next try. Raises: the error itself when there is none."""

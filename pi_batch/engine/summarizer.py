@@ -80,6 +80,14 @@ class Meter:
             case _:
                 self._emit(event)
 
+    def total(self, usage: Usage | None, cost_usd: float | None) -> tuple[Usage | None, float | None]:
+        """What the answer took, if any came, with the failed tries."""
+        if not self._usage.total_tokens:
+            return usage, cost_usd
+        is_known = self._cost_usd is not None and (cost_usd is not None or usage is None)
+        total_usd = (self._cost_usd or 0.0) + (cost_usd or 0.0) if is_known else None
+        return self._usage + (usage or Usage()), total_usd
+
     def with_lost(self, end: CompactionEnd) -> CompactionEnd:
         """The end with the failed tries in its sums."""
         if not self._usage.total_tokens:

@@ -9,11 +9,14 @@ from msgspec import Struct
 
 from pi_batch.budget import Ledger
 from pi_batch.engine.agent import Agent
+from pi_batch.engine.planning import WORK, PlanRules
 from pi_batch.engine.restoring import RecordedConversation
 from pi_batch.engine.retry import Requester
+from pi_batch.engine.router import Router
 from pi_batch.engine.taking_up import NOTE, NOTE_OF_A_BRANCH, numbered_outputs
 from pi_batch.engine.task_parts import TaskBeginning, TaskParts
 from pi_batch.engine.tool_calls import Door, Emit
+from pi_batch.messages import UserMessage
 from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import Clock, Sandbox
 from pi_batch.script_fold import SCRIPT_TOOL
@@ -37,8 +40,9 @@ class AgentSurroundings(Struct, frozen=True):
 
 def make_agent(parts: TaskParts, beginning: TaskBeginning, around: AgentSurroundings) -> Agent:
     """The agent, at its beginning or where an earlier leg ended."""
+    router = _router(parts, beginning, around.conversation)
     requester = Requester(
-        port=parts.port,
+        port=router.port,
         ledger=around.ledger,
         emit=around.emit,
         clock=around.clock,
@@ -48,17 +52,29 @@ def make_agent(parts: TaskParts, beginning: TaskBeginning, around: AgentSurround
         on_wait=around.on_wait,
         is_watched=parts.is_watched,
     )
-    return _opened(parts, beginning, around, _make_door(parts, around), requester)
+    return _opened(parts, beginning, around, requester, router)
 
 
-def _make_door(parts: TaskParts, around: AgentSurroundings) -> Door:
+def _router(parts: TaskParts, beginning: TaskBeginning, said: RecordedConversation | None) -> Router:
+    """Who is asked: where an earlier leg of the same work was, else from the beginning."""
+    router = Router.of_one(parts.port) if parts.models is None else Router(parts.models)
+    if said is not None and said.selected and beginning.mode == "go_on":
+        words = (message.text for _, message in said.recorded if isinstance(message, UserMessage))
+        router.restore(said.selected, has_worked=WORK in words)
+    return router
+
+
+def _make_door(parts: TaskParts, around: AgentSurroundings, router: Router) -> Door:
+    rules = PlanRules(
+        parts.make_rules(parts.workspace.path), lambda: router.is_planning, parts.tools, SCRIPT_TOOL
+    )
     outputs = parts.task_dir / "outputs"
     return Door(
         tools=parts.tools,
         parse=parts.parse,
         script_tool=SCRIPT_TOOL,
         script_only=parts.script_only,
-        rules=parts.make_rules(parts.workspace.path),
+        rules=rules,
         sandbox=around.sandbox,
         workspace=parts.workspace.path,
         outputs_dir=str(outputs.resolve()),
@@ -74,7 +90,11 @@ def _make_door(parts: TaskParts, around: AgentSurroundings) -> Door:
 
 
 def _opened(
-    parts: TaskParts, beginning: TaskBeginning, around: AgentSurroundings, door: Door, requester: Requester
+    parts: TaskParts,
+    beginning: TaskBeginning,
+    around: AgentSurroundings,
+    requester: Requester,
+    router: Router,
 ) -> Agent:
     left, said = beginning.left, around.conversation
     system, declarations = None, parts.declarations
@@ -84,7 +104,13 @@ def _opened(
     if system is None:
         system = parts.mask.mask(parts.system_prompt(parts.workspace.path))
     agent = Agent(
-        door=door, requester=requester, session=around.session, system=system, declarations=declarations
+        door=_make_door(parts, around, router),
+        requester=requester,
+        session=around.session,
+        system=system,
+        declarations=declarations,
+        router=router,
+        follow_ups=parts.planned.spec.follow_ups,
     )
     agent.open(said)
     if said is not None:

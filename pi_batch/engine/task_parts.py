@@ -12,6 +12,7 @@ from pi_batch.engine.legs import Mode, TaskLeft
 from pi_batch.engine.masking import Mask
 from pi_batch.engine.model_port import ModelPort
 from pi_batch.engine.retry import RetryPolicy
+from pi_batch.engine.router import Models
 from pi_batch.engine.tool_calls import Rules
 from pi_batch.engine.verification import Judge, JudgeParts
 from pi_batch.events import TaskStart
@@ -55,6 +56,8 @@ class TaskParts(Struct, frozen=True):
     state_dir: Path
     """Private and temporary, outside the user's tree; removed with the workspace."""
     keep_workspace: bool = False
+    models: Models | None = None
+    """What the task may be asked of, where that is not `port` alone; `port` is one of them."""
     is_watched: bool = True
     """Whether any sink takes live-only events."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)

@@ -15,10 +15,12 @@ from typing import Any, Final, get_args
 from msgspec import Struct
 
 from pi_batch.load.problems import Problems
-from pi_batch.load.rules import image_name, model_name
+from pi_batch.load.rules import image_name
 from pi_batch.load.scalars import as_integer, as_number
+from pi_batch.load.virtual import virtual_models
 from pi_batch.load.yaml import read_file
-from pi_batch.spec import CodemodeMode, SandboxName
+from pi_batch.model_names import THINKING_LEVELS, model_name
+from pi_batch.spec import CodemodeMode, SandboxName, VirtualModel
 from pi_batch.wording import listed, nearest, printable, quoted
 
 CONFIG_FILE: Final = ".pi-batch.toml"
@@ -29,6 +31,8 @@ class Config(Struct, frozen=True):
     """What one place says; None = nothing."""
 
     model: str | None = None
+    thinking: str | None = None
+    """How much to think, for specs that do not say."""
     sandbox: str | None = None
     sandbox_image: str | None = None
     """What docker and podman make a container of."""
@@ -60,6 +64,8 @@ class Config(Struct, frozen=True):
     providers: Mapping[str, Any] | None = None
     """Services of one's own, name -> table of base_url, key_variable, api, headers, compat, context_window;
     files only."""
+    models: Mapping[str, VirtualModel] | None = None
+    """Virtual models by name; files only."""
     file: str = ""
     """Where this was read; empty for the environment."""
 
@@ -76,6 +82,13 @@ def codemode_name(name: str) -> str | None:
     """What is wrong with a way to use codemode."""
     names = get_args(CodemodeMode)
     return None if name in names else f"got {quoted(name)}, need one of {listed(names)}"
+
+
+def thinking_level(level: str) -> str | None:
+    """What is wrong with a thinking level."""
+    if level in THINKING_LEVELS:
+        return None
+    return f"got {quoted(level)}, need one of {listed(THINKING_LEVELS)}{nearest(level, THINKING_LEVELS)}"
 
 
 def _text(value: Any, complain: Callable[[str], str | None] = lambda _: None) -> str | None:
@@ -103,8 +116,19 @@ def _tables(value: Any) -> str | None:
     return f"got {quoted(str(value))}, need a table for each service"
 
 
+def _virtual(value: Any) -> str | None:
+    if not isinstance(value, Mapping):
+        return f"got {quoted(str(value))}, need a table for each virtual model"
+    try:
+        virtual_models(value)
+    except ValueError as error:
+        return printable(str(error))
+    return None
+
+
 SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "model": lambda value: _text(value, model_name),
+    "thinking": lambda value: _text(value, thinking_level),
     "sandbox": lambda value: _text(value, sandbox_name),
     "sandbox_image": lambda value: _text(value, image_name),
     "sandbox_required": _truth,
@@ -121,10 +145,11 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "prices": _text,
     "mirrors": _text,
     "providers": _tables,
+    "models": _virtual,
 }
 """Key -> what is wrong with a value of it; the variable is PI_BATCH_ and the key in capitals."""
 
-_FILES_ONLY = ("providers",)
+_FILES_ONLY = ("providers", "models")
 
 _NUMBERS = frozenset(
     name for name, kind in Config.__annotations__.items() if "int" in kind or "float" in kind
@@ -225,6 +250,8 @@ def _checked(table: Any, path: Path, cwd: Path, problems: Problems) -> Config:
             problems.add_plain(
                 name, printable(f"{prefix}{key}: {complaint}"), line=_line_of(key, text, prefix)
             )
+        elif key == "models":
+            values[key] = virtual_models(value)
         elif key in _PATHS:
             values[key] = str(path.parent / value)
         else:

@@ -11,7 +11,8 @@ from msgspec import Struct, field
 from pi_batch.load.decode import INVALID, Decoding, Rule, decode_model
 from pi_batch.load.nodes import Entry, Fields, Items, Node, Scalar, got
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.rules import model_name, relative_path, repository, repository_name, repository_ref
+from pi_batch.load.rules import relative_path, repository, repository_name, repository_ref
+from pi_batch.model_names import model_name
 from pi_batch.repository_address import address_of
 from pi_batch.spec import MatrixRepo
 from pi_batch.wording import quoted

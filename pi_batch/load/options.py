@@ -31,6 +31,7 @@ class PlanOptions(Struct, frozen=True):
     sandbox_required: bool = False
     trust: str | None = None
     codemode: str | None = None
+    thinking: str | None = None
     jobs: int | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
     """Only PI_BATCH_* are looked at."""

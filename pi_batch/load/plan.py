@@ -23,7 +23,9 @@ from pi_batch.load.settings import (
     jobs_of,
     models_of,
     read_sources,
+    route_of,
     settings_of,
+    virtual_models_of,
     with_settings,
 )
 from pi_batch.load.specs import load_specs
@@ -103,6 +105,8 @@ def adhoc_plan(prompt: str, options: PlanOptions) -> Plan:
     task = LoadedTask(spec, Fields(source, 1, ()), Where(), source, None)
     member = Member(task, Suite("exec"), digest)
     models = models_of(task, member.suite, sources)
+    for model in models:
+        route_of(task, model.value, sources)
     made = (Variant(Inputs({}, {}, is_complete=True), spec, Site(spec.workspace)),)
     variants = Variants(member, models, made, options.repeat or 1)
     _require_models([variants], options)
@@ -194,6 +198,7 @@ def _planned(
                     model.value,
                     settings,
                     group_of(member.suite, variant.site),
+                    virtual_models_of(task, sources),
                 )
 
 

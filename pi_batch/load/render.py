@@ -58,6 +58,10 @@ def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
     return replace(
         spec,
         prompt=render(("prompt",), spec.prompt, is_command=False),
+        follow_ups=tuple(
+            render(("follow_ups", number), text, is_command=False)
+            for number, text in enumerate(spec.follow_ups)
+        ),
         system=replace(spec.system, **system),
         workspace=replace(spec.workspace, setup=setup),
         precheck=precheck,

@@ -12,15 +12,14 @@ from msgspec.structs import fields
 from pi_batch.hosts import AllowedHost
 from pi_batch.load.decode import NodeRule, Rule
 from pi_batch.load.nodes import Fields, Node, Scalar
+from pi_batch.model_names import model_name, stands_alone
 from pi_batch.repository_address import NAME_CHARS, address_of, ref_complaint, without_credentials
-from pi_batch.spec import BUILTIN_MODELS, SpecModel, TaskSpec
+from pi_batch.spec import SpecModel, TaskSpec
 from pi_batch.wording import quoted
 
 NOT_AVAILABLE = "not available in this version"
 
 RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
-    "fallback": bool,
-    "follow_ups": bool,
     "mcp": bool,
     "only_if": lambda condition: condition is not None,
     "skills": bool,
@@ -32,7 +31,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CHECK_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,300}|/[^,\"\0\n]*")
-_MODEL = re.compile(rf"(?:{'|'.join(BUILTIN_MODELS)})|[A-Za-z0-9][A-Za-z0-9_.-]*/\S(.*\S)?")
 
 
 def task_id(name: str) -> str | None:
@@ -43,13 +41,6 @@ def task_id(name: str) -> str | None:
         f"got {quoted(name)}, need at most 100 letters (a-z), digits, '.', '_' and single '-', "
         "a letter or digit first (without id:, the file's name counts)"
     )
-
-
-def model_name(name: str) -> str | None:
-    """A model is named with its provider, but for those that are built in."""
-    if _MODEL.fullmatch(name) and len(name) <= 1000:
-        return None
-    return f"got {quoted(name)}, need provider/model, e.g. 'openai/gpt-4.1'"
 
 
 def image_name(name: str) -> str | None:
@@ -206,6 +197,12 @@ def _references(schema: Any) -> list[str]:
     return found
 
 
+def _fallback(name: str) -> str | None:
+    if stands_alone(name):
+        return f"got {quoted(name)}: a recording and a built-in model stand alone, never for another"
+    return model_name(name)
+
+
 def _reserved(is_used: Callable[[Any], bool]) -> Rule:
     return lambda value: NOT_AVAILABLE if is_used(value) else None
 
@@ -213,6 +210,8 @@ def _reserved(is_used: Callable[[Any], bool]) -> Rule:
 RULES: Final[Mapping[str, Rule]] = {
     "hidden[]": _hidden_name,
     "id": task_id,
+    "fallback[]": _fallback,
+    "follow_ups[]": not_blank,
     "model": lambda model: model_name(model) if model is not None else None,
     "output.files[]": relative_path,
     "output.schema": json_schema,

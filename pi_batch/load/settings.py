@@ -9,14 +9,22 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pi_batch.load.config import Config, codemode_name, environment_config, sandbox_name
+from pi_batch.load.config import (
+    Config,
+    codemode_name,
+    environment_config,
+    sandbox_name,
+    thinking_level,
+)
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems
-from pi_batch.load.rules import image_name, model_name
+from pi_batch.load.rules import image_name
 from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask
+from pi_batch.model_names import ModelName, model_name
 from pi_batch.results import EffectiveValue
-from pi_batch.spec import CHANGING_TOOLS, DEFAULT_ENV, BudgetSpec, TaskSpec
+from pi_batch.routes import Route, attempts_of, resolve
+from pi_batch.spec import CHANGING_TOOLS, DEFAULT_ENV, Attempts, BudgetSpec, TaskSpec, VirtualModel
 
 DEFAULT_JOBS: Final = 1
 SCRIPT_TOOL: Final = "codemode"
@@ -53,6 +61,8 @@ def read_sources(options: PlanOptions, problems: Problems) -> Sources:
         _note("--sandbox-image", image_name(options.sandbox_image), problems)
     if options.codemode is not None:
         _note("--codemode", codemode_name(options.codemode), problems)
+    if options.thinking is not None:
+        _note("--thinking", thinking_level(options.thinking), problems)
     for option in ("repeat", "jobs", "max_turns", "max_tokens"):
         _note_bound(f"--{option.replace('_', '-')}", getattr(options, option), 1, problems)
     _note_bound("--max-cost-usd", options.max_cost_usd, 0, problems)
@@ -97,9 +107,10 @@ def settings_of(
         "sandbox_required": _sandbox_required(task, sources),
         "trust": trust_of(task, sources),
         "codemode": _codemode(task, sources),
+        "thinking": _thinking(task, model, sources),
         "isolation": isolation,
         "verify_in": _verify_in(task, isolation),
-        "attempts.verify": _written(task, spec.attempts.verify, "attempts", "verify"),
+        "attempts.verify": _attempts(task, model, sources),
         "jobs": jobs,
     }
     for name in BudgetSpec.__struct_fields__:
@@ -107,6 +118,41 @@ def settings_of(
         own = _written(task, getattr(spec.budget, name), "budget", name)
         settings[f"budget.{name}"] = own if value is None else EffectiveValue(value, "cli")
     return settings
+
+
+def virtual_models_of(task: LoadedTask, sources: Sources) -> Mapping[str, VirtualModel]:
+    """The virtual models that a task knows: its own, and the configuration file's unless it is distrusted."""
+    is_trusted = trust_of(task, sources).value == "trusted"
+    return {**((sources.options.config.models or {}) if is_trusted else {}), **task.spec.models}
+
+
+def route_of(task: LoadedTask, model: str, sources: Sources) -> Route:
+    """Who may be asked for a task. Raises: UsageError for a virtual model that leads nowhere."""
+    return resolve(model, virtual_models_of(task, sources), task.spec.fallback)
+
+
+def _attempts(task: LoadedTask, model: EffectiveValue, sources: Sources) -> EffectiveValue:
+    """Verifications in total; without a word in the spec as many as an escalating model has steps."""
+    own = _written(task, task.spec.attempts.verify, "attempts", "verify")
+    if own.source != "default":
+        return own
+    return EffectiveValue(max(own.value, attempts_of(route_of(task, model.value, sources))), "default")
+
+
+_RANKS: Final = ("cli", "spec", "suite", "environment", "config", "default")
+
+
+def _thinking(task: LoadedTask, model: EffectiveValue, sources: Sources) -> EffectiveValue:
+    """The level for models without one of their own; a level behind the model's name wins over its equals."""
+    own = _written(task, task.spec.thinking, "thinking")
+    if sources.options.thinking is not None:
+        own = EffectiveValue(sources.options.thinking, "cli")
+    elif own.value is None:
+        own = sources.named("thinking") or own
+    suffix = ModelName.parse(model.value).thinking
+    if suffix is None or (own.value is not None and _RANKS.index(own.source) < _RANKS.index(model.source)):
+        return own
+    return EffectiveValue(suffix, model.source)
 
 
 def _written(task: LoadedTask, value: Any, *steps: str) -> EffectiveValue:
@@ -197,6 +243,8 @@ def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> Tas
         verify_in=settings["verify_in"].value,
         budget=BudgetSpec(**budget),
         codemode=settings["codemode"].value,
+        thinking=settings["thinking"].value,
+        attempts=Attempts(verify=settings["attempts.verify"].value),
         tools=_tools(spec, settings["codemode"].value),
     )
     return distrusting(effective) if effective.trust == "untrusted" else effective

@@ -15,6 +15,7 @@ from pi_batch.load.problems import Problems, Where
 from pi_batch.load.rules import HINTS, NODE_RULES, RULES
 from pi_batch.load.shorthands import written_out
 from pi_batch.load.template_fields import check_templates
+from pi_batch.routes import complaint
 from pi_batch.spec import InputSpec, TaskSpec
 from pi_batch.wording import quoted
 
@@ -151,6 +152,11 @@ def _contradictions(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:
         message = "got 'only', and tools has none that a script could call; name some"
         yield mode, where.down("codemode"), message
     yield from _exposed(task)
+    for name, virtual in spec.models.items():
+        at = task.at("models", name)
+        wrong = complaint(name, virtual, may_call=False)
+        if at and wrong:
+            yield at, where.down("models").down(name), wrong
     yield from _repeated_names(task)
 
 

@@ -14,6 +14,7 @@ def template_nodes(task: Fields) -> Iterator[tuple[Steps, Scalar, bool]]:
     """Every text that may be a template: the way to it, the text, whether it is a command."""
     ways: list[tuple[Steps, bool]] = [
         (("prompt",), False),
+        *((("follow_ups", number), False) for number in _positions(task, ("follow_ups",))),
         (("system", "append"), False),
         (("system", "replace"), False),
         *((("workspace", "setup", number), True) for number in _positions(task, ("workspace", "setup"))),

@@ -9,13 +9,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pi_batch.errors import UsageError
 from pi_batch.load.hidden import checked_digest
 from pi_batch.load.inputs import Inputs, resolve_inputs
 from pi_batch.load.keys import input_parts
 from pi_batch.load.problems import Problems
 from pi_batch.load.render import render_task
 from pi_batch.load.repositories import Site, choices_of, note_distrusted, site_of
-from pi_batch.load.settings import Sources, models_of, trust_of
+from pi_batch.load.settings import Sources, models_of, route_of, trust_of
 from pi_batch.load.suite import Member, Suite
 from pi_batch.results import EffectiveValue
 from pi_batch.spec import TaskSpec
@@ -53,6 +54,7 @@ def variants_of(member: Member, sources: Sources, problems: Problems, *, is_chec
     models = models_of(task, suite, sources)
     if is_check and not models:
         models = (EffectiveValue(UNNAMED_MODEL, "default"),)
+    models = tuple(model for model in models if _leads_somewhere(member, model, sources, problems))
     repeat = options.repeat or suite.spec.repeat
     varying = frozenset(task.spec.inputs) - frozenset(options.inputs)
     choices = choices_of(suite)
@@ -68,6 +70,18 @@ def variants_of(member: Member, sources: Sources, problems: Problems, *, is_chec
         for variant in _made(member, site_of(task, choice), varying, sources, problems, is_check=is_check)
     ]
     return Variants(member, models, tuple(made), repeat, checked_digest(task, problems))
+
+
+def _leads_somewhere(member: Member, model: EffectiveValue, sources: Sources, problems: Problems) -> bool:
+    """False, and noted where it is written, for a virtual model or a fallback that leads nowhere."""
+    task = member.task
+    try:
+        route_of(task, model.value, sources)
+    except UsageError as error:
+        node = task.at("model") if model.source in ("spec", "suite") else None
+        problems.add(node or task.node, task.where, str(error))
+        return False
+    return True
 
 
 def _made(

@@ -48,6 +48,8 @@ class Recording(Struct, frozen=True):
     roots: tuple[str, ...]
     """Directories that recorded paths start from, the longest first."""
     warnings: tuple[str, ...] = ()
+    has_phases: bool = False
+    """True when a plan was made first, by a virtual model's word."""
 
 
 def find_recording(path: Path, key: str) -> Path:
@@ -93,7 +95,14 @@ def read_recording(path: Path) -> Recording:
         None if first is None else user_text_of(first),
         _roots(session, branch),
         _warnings(session),
+        any(_is_planning(entry) for entry in branch),
     )
+
+
+def _is_planning(entry: Entry) -> bool:
+    """True for our own entry that says: who is asked from here on makes a plan."""
+    value = entry.fields.get("data") if entry.type == "custom" else None
+    return isinstance(value, Mapping) and value.get("kind") == "model" and value.get("is_planning") is True
 
 
 def user_text_of(message: UserMessage) -> str:

@@ -70,6 +70,11 @@ class Replay:
         if workspace is not None:
             self.bind(workspace)
 
+    @property
+    def has_phases(self) -> bool:
+        """True when the recording has a plan first, and then its work."""
+        return self._recording.has_phases
+
     def bind(self, workspace: str) -> None:
         """Say where the live workspace is, before the first request: recorded paths lead there then."""
         self._rewrite = path_rewriter(self._recording.roots, workspace)

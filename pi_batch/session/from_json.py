@@ -136,6 +136,7 @@ def _assistant(value: Mapping[str, Any]) -> AssistantMessage:
         response_id=response_id if isinstance(response_id, str) else None,
         timestamp_ms=whole(value.get("timestamp")),
         requested_model=_text(ours.get("requestedModel")),
+        is_cached=ours.get("cached") is True,
     )
 
 

@@ -148,6 +148,8 @@ def _ours(message: AssistantMessage) -> dict[str, Any]:
         ours["requestedModel"] = message.requested_model
     if pi_provider(message.provider) != message.provider:
         ours["provider"] = message.provider
+    if message.is_cached:
+        ours["cached"] = True
     return ours
 
 

@@ -22,6 +22,8 @@ from pi_batch.events import (
     MessageEnd,
     MessageStart,
     MessageUpdate,
+    ModelClassified,
+    ModelSelected,
     RetryScheduled,
     TaskEnd,
     TaskStart,
@@ -95,6 +97,8 @@ def changed(running: Running, event: Event, now_s: float) -> Running:
             return replace(running, activity=f"waiting {event.wait_s:.0f} s ({event.error_kind})")
         case CompactionStart():
             return replace(running, activity="compacting")
+        case ModelSelected():
+            return replace(running, model=event.model)
         case (
             BatchStart()
             | TaskStart()
@@ -102,6 +106,7 @@ def changed(running: Running, event: Event, now_s: float) -> Running:
             | MessageStart()
             | MessageUpdate()
             | MessageEnd()
+            | ModelClassified()
             | ToolExecutionUpdate()
             | ToolExecutionEnd()
             | CompactionEnd()

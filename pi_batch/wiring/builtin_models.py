@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pi_batch.errors import UsageError
+from pi_batch.model_names import BUILTIN_MODELS
 from pi_batch.protocols import Provider
-from pi_batch.spec import BUILTIN_MODELS, PlannedTask
+from pi_batch.spec import PlannedTask
 from pi_batch.wording import quoted
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pi_batch.model_names import ModelName
 from pi_batch.providers.catalog import (
     SERVICES,
     Service,
@@ -12,7 +13,7 @@ from pi_batch.providers.catalog import (
     endpoint_for,
     key_state,
 )
-from pi_batch.wiring.models import ModelName, find_service
+from pi_batch.wiring.models import find_service
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.windows import context_window

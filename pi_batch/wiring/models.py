@@ -12,44 +12,29 @@ from msgspec.structs import replace
 from pi_batch import providers
 from pi_batch.engine.limiter import Limiter
 from pi_batch.engine.model_port import DEFAULT_MAX_OUTPUT_TOKENS, ModelPort
+from pi_batch.engine.router import Choose, Models
 from pi_batch.errors import ProviderError, UsageError
 from pi_batch.messages import Usage
+from pi_batch.model_names import (
+    BUILTIN_MODELS,
+    REPLAY,
+    ModelName,
+    ThinkingLevel,
+    is_recording,
+    is_virtual,
+    stands_alone,
+)
 from pi_batch.protocols import Provider
-from pi_batch.spec import BUILTIN_MODELS, PlannedTask
+from pi_batch.routes import ByPhase, OneModel, Route, functions_of, models_of, resolve
+from pi_batch.spec import PlannedTask
 from pi_batch.wiring.builtin_models import check_builtin, is_builtin, open_builtin
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.windows import context_window
 
-THINKING_LEVELS = ("off", "none", "minimal", "low", "medium", "high", "xhigh", "max")
-
-
-class ModelName(Struct, frozen=True):
-    """`provider/model[:level]` taken apart."""
-
-    provider: str
-    model: str
-    thinking: str | None = None
-
-    @classmethod
-    def parse(cls, name: str) -> ModelName:
-        """Split at the first slash; only a known thinking level is taken off the end.
-
-        Raises: UsageError for a name without a provider.
-        """
-        if is_builtin(name):
-            return cls(name, name)
-        provider, slash, model = name.partition("/")
-        if not slash or not provider or not model:
-            raise UsageError(
-                f"model {name!r}: need provider/model, for example anthropic/claude-sonnet-5 "
-                "or replay/SESSION.jsonl"
-            )
-        head, _, level = model.rpartition(":")
-        is_path = provider == "replay" or is_builtin(provider)
-        if not is_path and head and level in THINKING_LEVELS:
-            return cls(provider, head, level)
-        return cls(provider, model)
+UNPRICED = (
+    "no price is known, so the cost limit cannot be kept: give one in PI_BATCH_PRICES, or lift cost_usd"
+)
 
 
 class OpenedModel(Struct, frozen=True):
@@ -57,6 +42,8 @@ class OpenedModel(Struct, frozen=True):
 
     port: ModelPort
     bind_workspace: Callable[[str], None]
+    models: Models | None = None
+    """Everybody who may be asked, where that is not the port alone."""
 
 
 class _Service(Struct, frozen=True):
@@ -80,24 +67,32 @@ class ModelPool:
         self._limiters: dict[str, Limiter] = {}
         """By URL: two services at one endpoint (`openai`, `openai-chat`) share its limit."""
         self._prices: Any = None
+        self._told: set[str] = set()
+        """Thinking levels that were clamped: each is said once a run."""
 
     def check(self, tasks: Iterable[PlannedTask]) -> None:
         """Look providers, prices and recordings up before anything runs. Raises: UsageError, a line each."""
         problems: dict[str, None] = {}
         summarizer = self._settings.compaction_model
-        if summarizer is not None and summarizer.startswith("replay/"):
-            problems[f"compaction_model {summarizer!r}: a recording sums nothing up"] = None
+        if summarizer is not None and (is_recording(summarizer) or is_virtual(summarizer)):
+            what = "a recording" if is_recording(summarizer) else "a virtual model"
+            problems[f"compaction_model {summarizer!r}: {what} sums nothing up"] = None
             summarizer = None
         tasks = tuple(tasks)
-        models = [*(task.model for task in tasks), *([summarizer] if summarizer else [])]
-        for model in dict.fromkeys(models):
+        looks: dict[tuple[str, bool, bool], None] = {(summarizer, False, False): None} if summarizer else {}
+        for task in tasks:
             try:
-                name = ModelName.parse(model)
-                if name.provider == "replay":
-                    _look_at_recording(self._around.cwd / name.model)
-                elif not is_builtin(name.provider):
-                    find_service(name.provider, self._settings)
-                    self._price_table()
+                route = route_of(task)
+                for function in functions_of(route):
+                    self._function(function)
+            except UsageError as error:
+                problems[str(error)] = None
+                continue
+            is_part, has_limit = not isinstance(route, OneModel), task.spec.budget.cost_usd is not None
+            looks |= {(model, is_part, has_limit and is_part): None for model in models_of(route)}
+        for model, is_part, has_limit in looks:
+            try:
+                self._look_at(ModelName.parse(model), is_part=is_part, has_limit=has_limit)
             except UsageError as error:
                 problems[str(error)] = None
         for task in tasks:
@@ -105,16 +100,72 @@ class ModelPool:
         if problems:
             raise UsageError("\n".join(problems))
 
+    def _look_at(self, name: ModelName, *, is_part: bool, has_limit: bool) -> None:
+        """See that a model can be had; one that others stand beside must have its key and its price.
+
+        Raises: UsageError.
+        """
+        if name.provider == REPLAY:
+            _look_at_recording(self._around.cwd / name.model)
+        if stands_alone(f"{name.provider}/"):
+            return
+        from pi_batch.providers.catalog import key_state
+
+        service = find_service(name.provider, self._settings)
+        price = self._price_table().lookup(name.provider, name.model)
+        if is_part and key_state(service, self._around.environ) == "missing":
+            raise UsageError(f"{name.label}: no key: set {' or '.join(service.key_variables)}")
+        if is_part and price is None and (has_limit or self._has_cost_limit):
+            raise UsageError(f"{name.label}: {UNPRICED}")
+
     def open(self, task: PlannedTask, warn: Callable[[str], None]) -> OpenedModel:
         """One task's model. Raises: UsageError, ProviderError (auth, price_unknown)."""
-        name = ModelName.parse(task.model)
-        if name.provider == "replay":
-            return self._open_replay(name, task, warn)
-        if is_builtin(name.provider):
-            return _open_builtin(name, task)
+        route = route_of(task)
+        if isinstance(route, OneModel) and is_recording(route.name):
+            return self._open_replay(ModelName.parse(route.name), task, warn)
+        if isinstance(route, OneModel) and is_builtin(ModelName.parse(route.name).provider):
+            return _open_builtin(ModelName.parse(route.name), task)
+        ports = {model: self._open_one(model, task, warn) for model in models_of(route)}
+        port = next(iter(ports.values()))
+        if isinstance(route, OneModel):
+            return OpenedModel(port, lambda _workspace: None)
+        functions = {name: self._function(name) for name in functions_of(route)}
+        models = Models(route, ports, functions, task.spec.id, task.spec.tags)
+        return OpenedModel(port, lambda _workspace: None, models)
+
+    def _open_one(self, model: str, task: PlannedTask, warn: Callable[[str], None]) -> ModelPort:
+        """One of a task's models; a level behind its name holds, for the task's own the settled one."""
+        name, level = ModelName.parse(model), task.spec.thinking
+        level = name.thinking or level if model != task.model else level or name.thinking
         service = self._service(name.provider)
-        port = replace(self._port(name, service, task), summarizer=self._summarizer(task))
-        return OpenedModel(port, lambda _workspace: None)
+        level = self._clamped(service.service, name, level, warn)
+        port = self._port(replace(name, thinking=level), service, task)
+        return replace(port, summarizer=self._summarizer(task))
+
+    def _clamped(
+        self, service: Any, name: ModelName, level: ThinkingLevel | None, warn: Callable[[str], None]
+    ) -> ThinkingLevel | None:
+        """The level that the model takes; where that is another one, it is said once."""
+        from pi_batch.providers.thinking_levels import clamped, levels_of
+
+        if level is None:
+            return None
+        levels = levels_of(service, name.model)
+        taken: ThinkingLevel | None = clamped(level, levels)
+        if taken != level:
+            what = f"{taken!r} is taken" if taken else "nothing is said of it"
+            has = f"has {', '.join(levels)}" if levels else "cannot be told how much to think"
+            text = f"{name.label}: thinking level {level!r}: the model {has}: {what}"
+            if text not in self._told:
+                self._told.add(text)
+                warn(text)
+        return taken
+
+    def _function(self, name: str) -> Choose:
+        """A function of the configuration file. Raises: UsageError."""
+        from pi_batch.wiring.functions import load_function
+
+        return load_function(name, (self._around.cwd / self._settings.file.file).parent)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -128,11 +179,7 @@ class ModelPool:
         prices = self._price_table()
         price = prices.lookup(name.provider, name.model)
         if price is None and (self._has_cost_limit or task.spec.budget.cost_usd is not None):
-            raise ProviderError(
-                f"{name.provider}/{name.model}: no price is known, so the cost limit cannot be kept: "
-                "give one in PI_BATCH_PRICES, or lift cost_usd",
-                kind="price_unknown",
-            )
+            raise ProviderError(f"{name.label}: {UNPRICED}", kind="price_unknown")
 
         def cost_usd(answered: str, usage: Usage) -> float | None:
             cost: float | None = prices.cost_usd(name.provider, name.model, answered, usage)
@@ -201,7 +248,15 @@ class ModelPool:
             recorded_summary=replay.recorded_summary,
             warnings=replay.warnings,
         )
-        return OpenedModel(port, replay.bind)
+        if not replay.has_phases:
+            return OpenedModel(port, replay.bind)
+        route = ByPhase(task.model, OneModel(port.label), OneModel(port.label))
+        return OpenedModel(port, replay.bind, Models(route, {port.label: port}))
+
+
+def route_of(task: PlannedTask) -> Route:
+    """Who may be asked for a task. Raises: UsageError."""
+    return resolve(task.model, task.virtual, task.spec.fallback)
 
 
 def _open_builtin(name: ModelName, task: PlannedTask) -> OpenedModel:

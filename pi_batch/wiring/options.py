@@ -26,6 +26,7 @@ class RunOptions(Struct, frozen=True):
     sandbox_required: bool = False
     trust: str | None = None
     codemode: str | None = None
+    thinking: str | None = None
     jobs: int | None = None
     shard: str | None = None
     """I/N: only this part of the plan."""

@@ -32,6 +32,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         sandbox_required=options.sandbox_required,
         trust=options.trust,
         codemode=options.codemode,
+        thinking=options.thinking,
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
         config=Config() if options.trust == "untrusted" else load_config(around.cwd),

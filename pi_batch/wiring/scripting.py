@@ -11,8 +11,9 @@ from pi_batch.codemode.runner import OnCall, OnImage, OnOutput
 from pi_batch.codemode.values import ScriptEnd, ScriptRequest
 from pi_batch.errors import SandboxError
 from pi_batch.kernel import seccomp
+from pi_batch.model_names import BUILTIN_MODELS
 from pi_batch.script_fold import SCRIPT_TOOL
-from pi_batch.spec import BUILTIN_MODELS, PlannedTask, TaskSpec
+from pi_batch.spec import PlannedTask, TaskSpec
 
 if TYPE_CHECKING:  # 15 ms of CPU, and two processes, only where a script may come
     from pi_batch.codemode.worker.host import Zygote

@@ -29,11 +29,17 @@ from pi_batch.wiring.tools import Unavailable, tools_of
 
 FILE = "plan.json"
 VERSION = 1
-PLAN_VARIABLES = ("PI_BATCH_MODEL", "PI_BATCH_SANDBOX", "PI_BATCH_SANDBOX_IMAGE", "PI_BATCH_JOBS")
+PLAN_VARIABLES = (
+    "PI_BATCH_MODEL",
+    "PI_BATCH_THINKING",
+    "PI_BATCH_SANDBOX",
+    "PI_BATCH_SANDBOX_IMAGE",
+    "PI_BATCH_JOBS",
+)
 """Variables that a plan depends on."""
 PLAN_OPTIONS = (
     *("models", "inputs", "filters", "repeat", "max_turns", "max_tokens", "max_cost_usd", "max_wall_s"),
-    *("sandbox", "sandbox_image", "sandbox_required", "trust", "codemode", "jobs", "shard"),
+    *("sandbox", "sandbox_image", "sandbox_required", "trust", "codemode", "thinking", "jobs", "shard"),
 )
 CHECK_KEYS = frozenset({"verify", "verify_in", "protect", "output"})
 """Parts of a spec that only judge: work that was done under others can be judged by them."""

@@ -18,6 +18,7 @@ from pi_batch.engine.task_parts import TaskParts
 from pi_batch.engine.verification import Judge
 from pi_batch.environment import child_environment
 from pi_batch.errors import WorkspaceError
+from pi_batch.model_names import ModelName
 from pi_batch.permissions import check_call
 from pi_batch.prompts import ContextFile, find_context_files, system_prompt, users_own_file
 from pi_batch.protocols import Clock, Workspace
@@ -27,7 +28,7 @@ from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask
 from pi_batch.tools.declare import parse_arguments
 from pi_batch.wiring.builtin_models import need_walls
-from pi_batch.wiring.models import ModelName, ModelPool
+from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
 from pi_batch.wiring.sandboxing import SandboxChooser, TaskDirs
@@ -74,6 +75,7 @@ class TaskMaker(Struct, frozen=True):
             workspace=self._workspace(planned, state_dir),
             make_sandbox=partial(self.sandboxes.make, spec, dirs),
             port=opened.port,
+            models=opened.models,
             bind_workspace=opened.bind_workspace,
             tools=tools.by_name,
             declarations=tools.declarations,

@@ -133,6 +133,7 @@ def test_every_setting_says_where_it_came_from(tmp_path: Path) -> None:
         "sandbox_required": EffectiveValue(False, "default"),
         "trust": EffectiveValue("trusted", "default"),
         "codemode": EffectiveValue("on", "default"),
+        "thinking": EffectiveValue(None, "default"),
         "isolation": EffectiveValue("copy", "spec"),
         "verify_in": EffectiveValue("clean", "default"),
         "attempts.verify": EffectiveValue(2, "spec"),

@@ -14,11 +14,11 @@ from pi_batch.load.rules import (
     RESERVED,
     RULES,
     json_schema,
-    model_name,
     not_blank,
     path_glob,
     task_id,
 )
+from pi_batch.model_names import model_name
 from pi_batch.spec import SpecModel, TaskSpec
 
 
@@ -42,8 +42,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
 @pytest.mark.parametrize(
     ("key", "free", "reserved"),
     [
-        ("fallback", [()], [("a/b",)]),
-        ("follow_ups", [()], [("x",)]),
         ("mcp", [{}], [{"a": 1}]),
         ("only_if", [None], ["x", False, {}]),
         ("skills", [()], [("x",)]),

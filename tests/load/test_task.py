@@ -505,12 +505,10 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
     [
         ("tools: [mcp__docs__search]", "tools[0]"),
         ("tools: [tool_search]", "tools[0]"),
-        ("fallback: [openai/gpt-4.1]", "fallback"),
         ("skills: [x]", "skills"),
         ("mcp: {docs: {command: x}}", "mcp"),
         ("only_if: {changed: [src/**]}", "only_if"),
         ("only_if: 'true'", "only_if"),
-        ("follow_ups: [And then]", "follow_ups"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 from pi_batch import providers
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import user_text
+from pi_batch.model_names import BUILTIN_MODELS
 from pi_batch.providers.catalog import SERVICES
-from pi_batch.spec import BUILTIN_MODELS
 from tests.providers.asking import KEY, ask, endpoint, failure, quick, request, shown
 from tests.providers.histories import IMAGE, result
 from tests.servers import Call, Drop, LoopbackServer, Refuse, Reply, Wire

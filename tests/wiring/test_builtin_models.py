@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pi_batch.errors import UsageError
+from pi_batch.model_names import ModelName
 from pi_batch.results import PlannedResult
 from pi_batch.spec import Check, PlannedTask, TaskSpec
 from pi_batch.wiring.builtin_models import check_builtin, need_walls, open_builtin
-from pi_batch.wiring.models import ModelName
 from tests.benches import make_task
 
 
