@@ -51,6 +51,7 @@ def test_validating_a_spec_needs_no_service_no_template_and_no_terminal(tmp_path
         "jinja2",
         "jsonschema",
         "junit_xml",
+        "pydantic",
     }
 
 
@@ -58,5 +59,5 @@ def test_a_replayed_run_loads_no_client_no_template_and_no_colours(tmp_path: Pat
     (tmp_path / "t.yaml").write_text("id: t\nprompt: hi\nworkspace: {isolation: none}\n")
     write_session(tmp_path / "s.jsonl", [say("hello")])
     found = loaded(tmp_path, "run", "t.yaml", "-m", "replay/s.jsonl")
-    assert not found & {"httpx", "rich", "jinja2", "jsonschema", "psutil"}
-    assert "pydantic" in found
+    assert not found & {"httpx", "rich", "jinja2", "jsonschema", "psutil", "pydantic"}
+    assert "asyncio" in found

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from pi_batch.codemode.description import description
 from pi_batch.codemode.records import CallRecords
@@ -16,8 +14,6 @@ from pi_batch.codemode.result import cut_output, result_text, whole_output
 from pi_batch.codemode.runner import ScriptRunner
 from pi_batch.codemode.store import STORE_KEY, ScriptStore
 from pi_batch.codemode.values import (
-    DEFAULT_TIMEOUT_S,
-    MAX_TIMEOUT_S,
     CallReply,
     ScriptEnd,
     ScriptRequest,
@@ -27,53 +23,19 @@ from pi_batch.errors import ToolErrorKind
 from pi_batch.messages import ImageBlock, TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 
+if TYPE_CHECKING:
+    from pi_batch.codemode.arguments import CodemodeArguments
+
 DEFAULT_OUTPUT_CHARS = 40_000
 MIN_OUTPUT_CHARS = 200
 MAX_OUTPUT_CHARS = 200_000
 LEAST_TIMEOUT_S = 0.01
-
-_FENCE = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
-
-
-class CodemodeArguments(BaseModel):
-    """What codemode takes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    script: str = Field(
-        min_length=1,
-        validation_alias=AliasChoices("script", "code", "source", "python"),
-        description="The Python script itself: plain text, no Markdown fence.",
-    )
-    timeout_s: float = Field(
-        default=DEFAULT_TIMEOUT_S,
-        gt=0,
-        le=MAX_TIMEOUT_S,
-        validation_alias=AliasChoices("timeout_s", "timeout"),
-        description="Seconds for the whole script, its tool calls included.",
-    )
-    max_output_chars: int = Field(
-        default=DEFAULT_OUTPUT_CHARS,
-        ge=MIN_OUTPUT_CHARS,
-        le=MAX_OUTPUT_CHARS,
-        validation_alias=AliasChoices("max_output_chars", "max_output"),
-        description="How much of the output you get back; the whole goes into a file.",
-    )
-
-    @field_validator("script")
-    @classmethod
-    def _is_script(cls, script: str) -> str:
-        if not script.strip():
-            raise ValueError("is blank: give a script")
-        fenced = _FENCE.fullmatch(script)
-        return script if fenced is None else f"\n{fenced[1]}\n"  # lines keep their numbers
 
 
 class Codemode:
     """One task's: its scripts share a store, and nothing else."""
 
     name = "codemode"
-    arguments = CodemodeArguments
     is_read_only = False
     returns = "str"
 
@@ -90,6 +52,13 @@ class Codemode:
         self._runner = runner
         self._tools = tuple(tools)
         self._store = store or ScriptStore()
+
+    @property
+    def arguments(self) -> type[CodemodeArguments]:
+        """Imported by the first call: pydantic costs as much as the rest of a start."""
+        from pi_batch.codemode.arguments import CodemodeArguments
+
+        return CodemodeArguments
 
     def written_paths(self, arguments: CodemodeArguments) -> tuple[str, ...]:
         """What a script writes is not known beforehand; its calls queue by path themselves."""

@@ -4,46 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Any
-
-from pydantic import AliasChoices, Field, field_validator
+from typing import TYPE_CHECKING, Any
 
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import Completed, ToolContext, ToolOutput
 from pi_batch.text import one_line
-from pi_batch.tools.arguments import ToolArguments
 from pi_batch.tools.captured import Capture, Captured
+from pi_batch.tools.later import Later
 from pi_batch.tools.shell import Shell
+
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.bash_arguments import BashArguments
 
 DEFAULT_TIMEOUT_S = 120.0
 MAX_TIMEOUT_S = 3600.0
 UPDATE_EVERY_S = 0.25
-
-
-class BashArguments(ToolArguments):
-    """What bash takes."""
-
-    command: str = Field(
-        min_length=1,
-        validation_alias=AliasChoices("command", "cmd"),
-        description="The command line or script.",
-    )
-    timeout_s: float = Field(
-        default=DEFAULT_TIMEOUT_S,
-        gt=0,
-        le=MAX_TIMEOUT_S,
-        validation_alias=AliasChoices("timeout_s", "timeout"),
-        description="Seconds until the command and everything that it started is ended.",
-    )
-
-    @field_validator("command")
-    @classmethod
-    def _can_be_run(cls, command: str) -> str:
-        if not command.strip():
-            raise ValueError("is blank: give a command")
-        if "\0" in command:
-            raise ValueError("holds a NUL byte, which no shell takes: write \\0 in printf or $'…'")
-        return command
 
 
 class Bash:
@@ -56,7 +31,7 @@ class Bash:
         "directory persist across calls; shell options and jobs do not. Background processes keep running "
         "until the task ends. There is no terminal and no input: use -y and the like."
     )
-    arguments = BashArguments
+    arguments = Later("pi_batch.tools.bash_arguments:BashArguments")
     is_read_only = False
     returns = "dict  # output: str, exit_code: int | None, truncated: bool, full_output_path: str | None"
 

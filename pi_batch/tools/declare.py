@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pi_batch.errors import ToolError
 from pi_batch.messages import JsonObject, ToolDeclaration
 from pi_batch.protocols import Tool
+from pi_batch.tools.later import frozen_schema
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,7 +27,7 @@ def declaration(tool: Tool) -> ToolDeclaration:
     An object at the root, no $ref, no anyOf with null (an optional key is one that is not required), no
     titles; every array says what its items are.
     """
-    return ToolDeclaration(tool.name, tool.description, _schema(tool.arguments))
+    return ToolDeclaration(tool.name, tool.description, frozen_schema(tool) or made_schema(tool.arguments))
 
 
 def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
@@ -55,7 +56,7 @@ def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
 
 
 @cache
-def _schema(model: type[BaseModel]) -> JsonObject:
+def made_schema(model: type[BaseModel]) -> JsonObject:
     """The schema of a tool's arguments; made once a process, as every task has the same tools."""
     schema = model.model_json_schema()
     plain = _plain(schema, schema.get("$defs", {}))

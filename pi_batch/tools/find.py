@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, Field
+from typing import TYPE_CHECKING
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
-from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, ToolArguments
+from pi_batch.tools.later import Later
 from pi_batch.tools.paths import printable
 from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.wording import with_notes
 
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.find_arguments import FindArguments
+
 DEFAULT_LIMIT = 1000
-
-
-class FindArguments(ToolArguments):
-    """What find takes."""
-
-    pattern: str = Field(
-        validation_alias=AliasChoices("pattern", "glob", "name", "query"),
-        description="Glob: *.py looks at names, src/**/*.ts (with a slash) at paths; {a,b} and [abc] work.",
-    )
-    path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to search.")
-    limit: Limit | None = Field(
-        default=None,
-        validation_alias=AliasChoices("limit", "max_results"),
-        description=f"Most files to give. Left out: {DEFAULT_LIMIT}.",
-    )
 
 
 class Find:
@@ -43,7 +31,7 @@ class Find:
         "Find files by glob. Gives paths relative to the workspace, sorted. Honours .gitignore, sees dot "
         f"files, never .git. At most {DEFAULT_LIMIT} files unless limit says more."
     )
-    arguments = FindArguments
+    arguments = Later("pi_batch.tools.find_arguments:FindArguments")
     is_read_only = True
     returns = "list[str]"
 

@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
-
-from pydantic import AliasChoices, Field
+from typing import TYPE_CHECKING, Any
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
-from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, ToolArguments
+from pi_batch.tools.later import Later
 from pi_batch.tools.paths import printable
 from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.search_lines import MAX_LINE_CHARS
 from pi_batch.tools.wording import with_notes
 
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.grep_arguments import GrepArguments
+
 DEFAULT_LIMIT = 100
 MAX_CONTEXT_LINES = 50
-
-
-class GrepArguments(ToolArguments):
-    """What grep takes."""
-
-    pattern: str = Field(
-        validation_alias=AliasChoices("pattern", "query", "regex"),
-        description="Regular expression, matched line by line; or plain text with literal.",
-    )
-    path: str = Field(
-        default=".", validation_alias=PATH_SPELLINGS, description="File or directory to search."
-    )
-    glob: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("glob", "include"),
-        description="Only files like this, as *.py or src/**/*.ts; !*.md leaves out.",
-    )
-    ignore_case: bool = Field(
-        default=False,
-        validation_alias=AliasChoices("ignore_case", "ignoreCase", "case_insensitive", "-i"),
-        description="Match upper and lower case alike.",
-    )
-    literal: bool = Field(
-        default=False,
-        validation_alias=AliasChoices("literal", "fixed_strings", "fixedStrings"),
-        description="Take the pattern as plain text.",
-    )
-    context: Annotated[int, Field(ge=0)] = Field(
-        default=0,
-        validation_alias=AliasChoices("context", "context_lines", "-C"),
-        description="Lines to show before and after each match.",
-    )
-    limit: Limit | None = Field(
-        default=None,
-        validation_alias=AliasChoices("limit", "max_results", "head_limit"),
-        description=f"Most matches to give. Left out: {DEFAULT_LIMIT}.",
-    )
 
 
 class Grep:
@@ -72,7 +36,7 @@ class Grep:
         f"never .git or binary files. At most {DEFAULT_LIMIT} matches unless limit says more; long lines "
         f"are cut to {MAX_LINE_CHARS} characters."
     )
-    arguments = GrepArguments
+    arguments = Later("pi_batch.tools.grep_arguments:GrepArguments")
     is_read_only = True
     returns = "list[dict]  # path: str, line: int, text: str"
 

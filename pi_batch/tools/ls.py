@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from posixpath import dirname
-
-from pydantic import AliasChoices, Field
+from typing import TYPE_CHECKING
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
@@ -14,26 +13,18 @@ from pi_batch.permissions import check_path
 from pi_batch.protocols import DirEntry, ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
-from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, ToolArguments
 from pi_batch.tools.ignored import IgnoreFile, below, for_named_directory, is_ignored, sources_in
+from pi_batch.tools.later import Later
 from pi_batch.tools.paths import no_such_file, printable, said_of, shown_path, workspace_path
 from pi_batch.tools.wording import count_of, size_of, with_notes
+
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.ls_arguments import LsArguments
 
 DEFAULT_LIMIT = 500
 NAMED_IGNORED = 10
 """Ignored names that the note lists."""
 MAX_IGNORE_FILE_BYTES = 1024 * 1024
-
-
-class LsArguments(ToolArguments):
-    """What ls takes."""
-
-    path: str = Field(default=".", validation_alias=PATH_SPELLINGS, description="Directory to list.")
-    limit: Limit | None = Field(
-        default=None,
-        validation_alias=AliasChoices("limit", "max_entries"),
-        description=f"Most entries to give. Left out: {DEFAULT_LIMIT}.",
-    )
 
 
 class Ls:
@@ -47,7 +38,7 @@ class Ls:
         "List a directory: dot files included, name/ for directories, name@ -> target for links. What git "
         f"ignores is left out and said. At most {DEFAULT_LIMIT} entries unless limit says more."
     )
-    arguments = LsArguments
+    arguments = Later("pi_batch.tools.ls_arguments:LsArguments")
     is_read_only = True
     returns = "list[str]"
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import base64
 import codecs
 import shlex
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from pydantic import AliasChoices, Field
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import ImageBlock, TextBlock
 from pi_batch.permissions import check_path
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
-from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, LineNumber, ToolArguments
 from pi_batch.tools.images import image_facts, image_mime_type
+from pi_batch.tools.later import Later
 from pi_batch.tools.paths import RegularFile, regular_file, said_of, variant, workspace_path
 from pi_batch.tools.read_notes import text_output
 from pi_batch.tools.read_text import (
@@ -28,6 +28,9 @@ from pi_batch.tools.read_text import (
     whole_text,
 )
 from pi_batch.tools.wording import size_of
+
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.read_arguments import ReadArguments
 
 SNIFF_BYTES = 8192
 """A NUL within so many bytes makes a file binary."""
@@ -54,24 +57,6 @@ _BINARY_KINDS = (
 )
 
 
-class ReadArguments(ToolArguments):
-    """What read takes."""
-
-    path: str = Field(
-        validation_alias=PATH_SPELLINGS, description="File to read, relative to the workspace or absolute."
-    )
-    offset: LineNumber | None = Field(
-        default=None,
-        validation_alias=AliasChoices("offset", "start_line", "line", "startLine"),
-        description="Line to start at, from 1.",
-    )
-    limit: Limit | None = Field(
-        default=None,
-        validation_alias=AliasChoices("limit", "max_lines", "num_lines", "lines"),
-        description="Most lines to give.",
-    )
-
-
 class Read:
     """Gives a file as it is: line text without numbers, so that it can be copied into an edit.
 
@@ -84,7 +69,7 @@ class Read:
         f"Read a file: text as it is (at most {MAX_LINES} lines or {MAX_BYTES // 1024} KB a call; use "
         "offset and limit to go on), or a PNG, JPEG, GIF or WebP image. Lines are counted from 1."
     )
-    arguments = ReadArguments
+    arguments = Later("pi_batch.tools.read_arguments:ReadArguments")
     is_read_only = True
     returns = "str"
 

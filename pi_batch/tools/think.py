@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, Field
+from typing import TYPE_CHECKING
 
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
-from pi_batch.tools.arguments import ToolArguments
+from pi_batch.tools.later import Later
 
-
-class ThinkArguments(ToolArguments):
-    """What think takes."""
-
-    thought: str = Field(
-        validation_alias=AliasChoices("thought", "thoughts", "text", "content"), description="Your reasoning."
-    )
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.think_arguments import ThinkArguments
 
 
 class Think:
@@ -22,7 +17,7 @@ class Think:
 
     name = "think"
     description = "Write down reasoning before a hard step. Runs nothing and changes nothing."
-    arguments = ThinkArguments
+    arguments = Later("pi_batch.tools.think_arguments:ThinkArguments")
     is_read_only = True
     returns = "str"
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import AliasChoices, Field
+from typing import TYPE_CHECKING
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
-from pi_batch.tools.arguments import PATH_SPELLINGS, ToolArguments
+from pi_batch.tools.later import Later
 from pi_batch.tools.paths import printable, refuse_other_kinds, said_of, shown_path
 from pi_batch.tools.wording import count_of
 
-
-class WriteArguments(ToolArguments):
-    """What write takes."""
-
-    path: str = Field(
-        validation_alias=PATH_SPELLINGS, description="File to write, relative to the workspace or absolute."
-    )
-    content: str = Field(
-        validation_alias=AliasChoices("content", "contents", "text", "file_text"),
-        description="The whole new content; an empty string empties the file.",
-    )
+if TYPE_CHECKING:  # pydantic: see `later`
+    from pi_batch.tools.write_arguments import WriteArguments
 
 
 class Write:
@@ -36,7 +27,7 @@ class Write:
         "Write a whole file: create it, with missing directories, or replace its content. "
         "To change part of a file use edit."
     )
-    arguments = WriteArguments
+    arguments = Later("pi_batch.tools.write_arguments:WriteArguments")
     is_read_only = False
     returns = "str"
 

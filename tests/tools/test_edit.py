@@ -13,6 +13,7 @@ import pytest
 from pi_batch.errors import ToolError
 from pi_batch.sandboxes.none import NoneSandbox
 from pi_batch.tools.edit import SHOWN_DIFF_BYTES, Edit
+from pi_batch.tools.edit_arguments import EditArguments
 from tests.tools.context import FakeContext, call, failure, text_of
 
 EDIT = Edit()
@@ -450,6 +451,6 @@ async def test_a_read_of_the_path_given_twice_is_the_same_file(context: FakeCont
     await call(EDIT, context, path="./n.txt", old_string="2", new_string="two")
     await call(EDIT, context, path=str(workspace / "n.txt"), old_string="3", new_string="three")
     assert (workspace / "n.txt").read_text() == "1\ntwo\nthree\n"
-    arguments = EDIT.arguments.model_validate({"path": "./n.txt", "oldText": "a", "newText": "b"})
+    arguments = EditArguments.model_validate({"path": "./n.txt", "oldText": "a", "newText": "b"})
     assert EDIT.written_paths(arguments) == ("./n.txt",)
     assert not EDIT.is_read_only

@@ -17,6 +17,7 @@ from pi_batch.protocols import ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.tools.edit import Edit
 from pi_batch.tools.read import IMAGE_BASE64_BYTES, Read
+from pi_batch.tools.read_arguments import ReadArguments
 from pi_batch.tools.read_text import MAX_BYTES, MAX_WHOLE_BYTES
 from tests.tools.context import FakeContext, call, failure, text_of
 from tests.tools.pictures import gif, jpeg, png, webp
@@ -399,7 +400,7 @@ async def test_a_name_that_is_no_text_is_read(context: FakeContext, workspace: P
 
 def test_read_writes_nothing() -> None:
     assert READ.is_read_only
-    assert READ.written_paths(READ.arguments.model_validate({"path": "a"})) == ()
+    assert READ.written_paths(ReadArguments(path="a")) == ()
 
 
 # --- scripts --------------------------------------------------------------------------------------

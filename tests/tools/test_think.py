@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pi_batch.tools.think import Think
+from pi_batch.tools.think_arguments import ThinkArguments
 from tests.tools.context import FakeContext, call, failure, text_of
 
 
@@ -22,4 +23,4 @@ async def test_a_thought_has_to_be_text(context: FakeContext) -> None:
 def test_thinking_writes_nothing() -> None:
     tool = Think()
     assert tool.is_read_only
-    assert tool.written_paths(tool.arguments(thought="x")) == ()
+    assert tool.written_paths(ThinkArguments(thought="x")) == ()

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pi_batch.tools.write import Write
+from pi_batch.tools.write_arguments import WriteArguments
 from tests.tools.context import FakeContext, call, failure, text_of
 
 WRITE = Write()
@@ -179,4 +180,4 @@ async def test_content_that_is_left_out_is_an_error_and_no_empty_file(
 
 def test_write_names_what_it_writes() -> None:
     assert not WRITE.is_read_only
-    assert WRITE.written_paths(WRITE.arguments.model_validate({"path": "a/b", "content": ""})) == ("a/b",)
+    assert WRITE.written_paths(WriteArguments(path="a/b", content="")) == ("a/b",)
