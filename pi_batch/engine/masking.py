@@ -50,10 +50,19 @@ def _mask_block(
         case TextBlock():
             return replace(block, text=mask.mask(block.text))
         case ThinkingBlock():
-            return replace(block, thinking=mask.mask(block.thinking))
+            return _mask_thinking(block, mask)
         case ToolCall():
             arguments = None if block.arguments is None else mask.mask_json(dict(block.arguments))
             return replace(block, arguments=arguments, raw_arguments=mask.mask(block.raw_arguments))
+
+
+def _mask_thinking(block: ThinkingBlock, mask: Mask) -> ThinkingBlock:
+    """A thought without secrets; its signature may hold it too, or be good for the unchanged text only."""
+    thinking = mask.mask(block.thinking)
+    signature = None if block.signature is None else mask.mask(block.signature)
+    if thinking != block.thinking and signature == block.signature:
+        signature = None  # a changed thought is refused under its signature
+    return replace(block, thinking=thinking, signature=signature)
 
 
 class LiveMask:

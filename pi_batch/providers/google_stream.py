@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -59,7 +59,6 @@ class GeminiAssembler:
         names: Mapping[str, str],
         timestamp_ms: int,
     ) -> None:
-        self.usage: Usage | None = None
         self.is_whole = False
         self.is_over = False
         self.has_moved = False
@@ -70,10 +69,16 @@ class GeminiAssembler:
         """Name of a tool on the wire -> its own."""
         self._timestamp_ms = timestamp_ms
         self._response_id: str | None = None
+        self._reported: Mapping[str, Any] | None = None
         self._parts: list[_Part] = []
         self._finish = ""
         self._explanation: str | None = None
         self._is_blocked = False
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the latest chunk that reported any said: counts are cumulative."""
+        return None if self._reported is None else gemini_usage(self._reported)
 
     def take(self, event: SseEvent) -> Sequence[Delta]:
         """Read one event. Raises: ProviderError."""
@@ -114,44 +119,50 @@ class GeminiAssembler:
 
     def _chunk(self, chunk: dict[str, Any]) -> Sequence[Delta]:
         if isinstance(reported := chunk.get("usageMetadata"), dict):
-            self.usage = gemini_usage(reported) or self.usage
-        self._response_id = self._response_id or _text(chunk.get("responseId")) or None
-        self._model = _text(chunk.get("modelVersion")).removeprefix("models/") or self._model
+            self._reported = reported
+        if self._response_id is None:
+            self._head(chunk)
         candidates = chunk.get("candidates")
         if not isinstance(candidates, list) or not candidates or not isinstance(candidates[0], dict):
             self._blocked(chunk.get("promptFeedback"))
             return ()
         self.has_moved = True
         candidate = candidates[0]
+        if finish := candidate.get("finishReason"):
+            self._finish, self.is_whole = str(finish), True
+            self._explanation = _text(candidate.get("finishMessage")) or None
         content = candidate.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
-        deltas = [
-            delta
-            for part in (parts if isinstance(parts, list) else ())
-            if isinstance(part, dict)
-            for delta in self._part(part)
-        ]
-        if finish := _text(candidate.get("finishReason")):
-            self._finish, self.is_whole = finish, True
-            self._explanation = _text(candidate.get("finishMessage")) or None
-        return deltas
+        if not isinstance(parts, list):
+            return ()
+        if len(parts) == 1 and isinstance(parts[0], dict):
+            return self._part(parts[0])
+        return [delta for part in parts if isinstance(part, dict) for delta in self._part(part)]
+
+    def _head(self, chunk: Mapping[str, Any]) -> None:
+        """Who answers, from the first chunk that says it."""
+        self._response_id = _text(chunk.get("responseId")) or None
+        self._model = _text(chunk.get("modelVersion")).removeprefix("models/") or self._model
 
     def _part(self, part: Mapping[str, Any]) -> Sequence[Delta]:
         signature = _text(part.get("thoughtSignature")) or None
-        call = part.get("functionCall")
-        if isinstance(call, dict):
-            self._parts.append(_Part("call", signature=signature, call=call))
-            return (Delta("tool_call", dumps(call.get("args") or {}).decode()),)
         text = part.get("text")
-        if not isinstance(text, str) or not (text or signature):
+        if isinstance(text, str):
+            kind: Literal["text", "thinking"] = "thinking" if part.get("thought") is True else "text"
+            return self._say(kind, text, signature) if text or signature else ()
+        call = part.get("functionCall")
+        if not isinstance(call, dict):
             return ()
-        kind = "thinking" if part.get("thought") is True else "text"
+        self._parts.append(_Part("call", signature=signature, call=call))
+        return (Delta("tool_call", dumps(call.get("args") or {}).decode()),)
+
+    def _say(self, kind: Literal["text", "thinking"], text: str, signature: str | None) -> Sequence[Delta]:
         latest = self._parts[-1] if self._parts else None
         if latest is None or latest.kind != kind or latest.signature or signature:
             latest = _Part(kind, signature=signature)
             self._parts.append(latest)
         shown = latest.text.add(text)
-        return (Delta("thinking" if kind == "thinking" else "text", shown),) if shown else ()
+        return (Delta(kind, shown),) if shown else ()
 
     def _blocked(self, feedback: object) -> None:
         """The service refused the prompt: there is no candidate then."""

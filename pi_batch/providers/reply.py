@@ -25,14 +25,17 @@ DOCUMENT_TYPES = ("application/json", "application/problem+json", "text/html")
 class Assembler(Protocol):
     """Puts a reply of one wire together."""
 
-    usage: Usage | None
-    """As far as the service has reported it."""
     is_whole: bool
     """The service has said how the reply ends."""
     is_over: bool
     """Nothing more will come that counts."""
     has_moved: bool
     """An event that counts came since somebody last set this to False."""
+
+    @property
+    def usage(self) -> Usage | None:
+        """As far as the service has reported it."""
+        ...
 
     def take(self, event: SseEvent) -> Sequence[Delta]:
         """Read one event. Raises: ProviderError."""

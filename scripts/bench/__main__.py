@@ -1,6 +1,6 @@
 """Measure what pi-batch costs and print a table; see `figures`.
 
-    python -m scripts.bench [start|request|turns|sandbox|batch|wall|codemode]...
+    python -m scripts.bench [start|request|turns|wires|sandbox|batch|wall|codemode]...
 
 CPU time is the whole process tree's. Programs run in turns and the least of several runs counts, so that a
 busy machine changes the ratios little; wall times need a quiet one. The exit code is 0 whatever comes out.

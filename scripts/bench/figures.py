@@ -84,6 +84,20 @@ def turn_figures(programs: Programs) -> Iterator[Figure]:
     yield Figure("a streamed delta", ours, "µs CPU", bare, 15)
 
 
+def wire_figures(programs: Programs) -> Iterator[Figure]:
+    """What a turn and a delta take on each wire; the column `bare` is Chat Completions."""
+    services = ("openai-chat", "openai", "anthropic", "google")
+    for name, long, short, per, unit in (
+        ("a read turn", f"read-{TURNS}", "read-1", 1 / (TURNS - 1), "ms CPU"),
+        ("a streamed delta", f"deltas-{DELTAS}", "deltas-1", 1000 / DELTAS, "µs CPU"),
+    ):
+        models = [programs.wire(service, model) for service in services for model in (long, short)]
+        costs = least_costs(ROUNDS, *models)
+        taken = [(costs[2 * at].cpu_ms - costs[2 * at + 1].cpu_ms) * per for at in range(len(services))]
+        for service, figure in zip(services[1:], taken[1:], strict=True):
+            yield Figure(f"{name}, {service} (bare: chat)", figure, unit, taken[0], 1.2, is_ratio=True)
+
+
 def sandbox_figures(programs: Programs) -> Iterator[Figure]:
     """What the sandbox that `auto` finds here adds; its column `bare` is ours without one."""
     once = least_costs(ROUNDS, programs.run("text-1", "auto"), programs.run("text-1"))
@@ -168,6 +182,7 @@ GROUPS: dict[str, Measure] = {
     "start": start_figures,
     "request": request_figures,
     "turns": turn_figures,
+    "wires": wire_figures,
     "sandbox": sandbox_figures,
     "batch": batch_figures,
     "wall": wall_figures,

@@ -27,6 +27,7 @@ workspace: {path: ., isolation: none}
 tools: [read, bash]
 budget: {turns: 1000}
 """
+_NAMES = ("OPENAI", "ANTHROPIC", "GOOGLE")
 _LEAN = """\
 import asyncio, sys
 sys.modules["httpx._main"] = None
@@ -62,6 +63,10 @@ class Programs:
         """One task with one model."""
         words = () if codemode is None else ("--codemode", codemode)
         return self.ours("run", "task.yaml", "-m", f"openai-chat/{model}", "--sandbox", sandbox, *words)
+
+    def wire(self, service: str, model: str) -> Program:
+        """One task by the wire that a service speaks."""
+        return self.ours("run", "task.yaml", "-m", f"{service}/{model}", "--sandbox", "none")
 
     def exec(self, model: str) -> Program:
         """One ad-hoc prompt with one model."""
@@ -106,8 +111,8 @@ class Programs:
             "PATH": os.environ["PATH"],
             "HOME": str(self.directory / "home"),
             "LANG": "C.UTF-8",
-            "OPENAI_API_KEY": "sk-bench-0123456789abcdefghijklmnopqrstuvwxyz",
-            "OPENAI_BASE_URL": self.base_url,
+            **{f"{name}_API_KEY": "sk-bench-0123456789abcdefghijklmnopqrstuvwxyz" for name in _NAMES},
+            **{f"{name}_BASE_URL": self.base_url.removesuffix("/v1") for name in _NAMES},
             "PI_BATCH_OUTPUT": str(self.directory / "runs"),
         }
 

@@ -1,10 +1,11 @@
-"""A lean Chat Completions service on loopback, in a process of its own: its time is nobody's.
+"""A lean model service on loopback, in a process of its own: its time is nobody's.
 
     python -m scripts.bench.server
 
 It keeps no state: the model's name is the plan, `KIND-TURNS`, and the answers already in a request say which
 turn it is. `read-10` asks for nine reads and then answers. `POST /watch/PID` notes the CPU time of a process
-at each of its requests; `GET /watched` tells it.
+at each of its requests; `GET /watched` tells it. Chat Completions are the wire of all figures; the other
+three are in `scripts.bench.wires`.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+from scripts.bench import wires
+
 FILES = 20
 """Files src/f0.txt … in the workspace of a bench."""
 SLEEPS = 20
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
-_MODEL = re.compile(rb'"model": ?"([a-z]+)-(\d+)"')
-_ASSISTANT = re.compile(rb'"role": ?"assistant"')
+_MODEL = re.compile(rb'(?:"model": ?"|/models/)([a-z]+)-(\d+)')
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
 
 READS = 50
@@ -68,11 +70,15 @@ def answer(path: str, body: bytes) -> bytes:
         return _plain(json.dumps(watched).encode())
     if watched_pid[0]:
         watched.append((cpu_ns(watched_pid[0]), time.monotonic_ns(), len(body)))
-    model = _MODEL.search(body)
+    model = _MODEL.search(path.encode()) or _MODEL.search(body)
     assert model is not None  # noqa: S101 - a bench that asks for anything else is wrong
     kind, turns = model.group(1).decode(), int(model.group(2))
-    turn = len(_ASSISTANT.findall(body)) + 1
+    turn = wires.replies_in(path, body) + 1
     calls = [] if turn >= turns else calls_of(kind, turn)
+    if "/chat/" not in path:
+        texts = ["word "] * turns if kind == "deltas" else ["All ", "of ", "it ", "is ", "done."]
+        frames = wires.frames(path, () if calls else texts, calls)
+        return b"".join([_HEAD, *map(_chunk, frames), b"0\r\n\r\n"])
     if calls:
         return events([{"tool_calls": [call]} for call in calls], "tool_calls")
     if kind == "deltas":

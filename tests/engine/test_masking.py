@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from pi_batch.engine.masking import LiveMask, mask_reply
 from pi_batch.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall
 from pi_batch.redact import Masker
@@ -28,8 +30,19 @@ def test_every_kind_of_block_is_masked_and_nothing_else_changes() -> None:
     assert [type(block) for block in masked.content] == [type(block) for block in REPLY.content]
     thinking = masked.content[0]
     assert isinstance(thinking, ThinkingBlock)
-    assert thinking.signature == "sig"
+    assert thinking.signature is None, "a changed thought would be refused under its signature"
     assert masked.tool_calls[1].arguments is None
+
+
+def test_a_signature_that_holds_the_thought_is_masked_with_it_and_stays_what_it_is() -> None:
+    item = json.dumps({"type": "reasoning", "summary": [{"text": f"use {SECRET}"}], "encrypted_content": "E"})
+    blocks = (ThinkingBlock(f"use {SECRET}", item), ThinkingBlock("plain", "sig"))
+    changed, same = mask_reply(AssistantMessage(blocks, "stop"), Masker([SECRET])).content
+    assert isinstance(changed, ThinkingBlock)
+    assert changed.signature is not None
+    assert SECRET not in changed.signature
+    assert json.loads(changed.signature)["encrypted_content"] == "E"
+    assert same == ThinkingBlock("plain", "sig")
 
 
 def test_live_pieces_hide_a_secret_cut_in_two_per_kind() -> None:

@@ -118,7 +118,7 @@ async def test_a_failed_request_leaves_the_provider_as_it_was(name: str) -> None
 @pytest.mark.parametrize("keepalive", ["event: ping\ndata: pong\n\n", "data:\n\n", "data: \n\n", ":\n\n"])
 @pytest.mark.parametrize("service", WIRES)
 async def test_whatever_keeps_a_stream_alive_is_no_event(service: str, keepalive: str) -> None:
-    wire = Wire(stall_after=4, stall_s=0.1, keepalive=keepalive)
+    wire = Wire(stall_after=4, stall_s=0.04, keepalive=keepalive)
     async with LoopbackServer([Reply("text " * 20, wire=wire)]) as server:
         asked = made(service, server.url)
         _, message = await ask(asked, wanted(service))
