@@ -47,8 +47,8 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that this chunk completes. Raises: EventTooLong."""
-        if self._is_one_event(chunk):
-            return [SseEvent(chunk[6:-2])]
+        if end := self._end_of_one_event(chunk):
+            return [SseEvent(chunk[6:end])]
         if self._skips_lf and chunk:
             self._skips_lf = False
             chunk = chunk.removeprefix(b"\n")
@@ -75,21 +75,19 @@ class SseDecoder:
         self._pieces, self._pieces_bytes = [], 0
         return self._events([rest, b""])
 
-    def _is_one_event(self, chunk: bytes) -> bool:
-        """True for a chunk that is one `data: …` line and its blank line: what services mostly send."""
-        return (
-            chunk.startswith(b"data: ")
-            and chunk.find(b"\n") == len(chunk) - 2
-            and chunk.endswith(b"\n")
-            and not (
-                self._is_first_line
-                or self._pieces
-                or self._data
-                or self._name
-                or self._skips_lf
-                or b"\r" in chunk
-            )
-        )
+    def _end_of_one_event(self, chunk: bytes) -> int:
+        """Where the data ends of a chunk that is one `data: …` line and its blank line, as most chunks are.
+
+        0 for any other.
+        """
+        if not chunk.startswith(b"data: ") or not chunk.endswith(b"\n"):
+            return 0
+        is_crlf = chunk.endswith(b"\r\n\r\n")
+        end = len(chunk) - (4 if is_crlf else 2)
+        if chunk.find(b"\n") != end + is_crlf or chunk.find(b"\r") != (end if is_crlf else -1):
+            return 0
+        is_amid = self._is_first_line or self._pieces or self._data or self._name or self._skips_lf
+        return 0 if is_amid else end
 
     def _keep(self, rest: bytes) -> None:
         if rest:

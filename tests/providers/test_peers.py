@@ -1,6 +1,6 @@
 """The official SDKs as a second opinion: they read what our server says, and their types what we send.
 
-They are test-only: `pip install openai anthropic` where these are to run.
+They are test-only: `pip install openai anthropic google-genai` where these are to run.
 """
 
 from __future__ import annotations

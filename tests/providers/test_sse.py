@@ -30,6 +30,17 @@ def test_every_line_end_of_the_standard_is_one(end: bytes) -> None:
     assert data(b"data: a" + end + end + b"data: b" + end + end) == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_an_event_that_is_one_chunk_is_told_from_one_that_only_looks_so(end: bytes) -> None:
+    first = b"data: first\n\n"
+    whole = [b"data: x" + end + end, b"data: y" + end + end]
+    assert data(first, *whole) == [b"first", b"x", b"y"]
+    assert data(first, b"data: a" + end, b"data: b" + end + end) == [b"first", b"a\nb"]
+    assert data(first, b"data: a\rdata: b" + end + end) == [b"first", b"a\nb"]
+    assert data(first, b"data: a" + end + b"data: b" + end + end) == [b"first", b"a\nb"]
+    assert data(first, b"data: a\r", b"\n" + end + b"data: b" + end + end) == [b"first", b"a", b"b"]
+
+
 def test_cr_and_lf_in_two_chunks_are_one_line_end() -> None:
     assert data(b"data: a\r", b"\n\r", b"\ndata: b\r\n\r\n") == [b"a", b"b"]
 

@@ -157,7 +157,6 @@ def _check_part(part: Any, role: str, where: str, model: str) -> None:
     match kinds[0]:
         case "text":
             need(part["text"] or signature, f"{where}.text: must not be empty")
-            need(not part.get("thought") or signature, f"{where}: a thought summary without need")
         case "inlineData":
             need(role == "user", f"{where}: inline data is the user's")
             _check_blob(part["inlineData"], where)
@@ -173,7 +172,8 @@ def _check_part(part: Any, role: str, where: str, model: str) -> None:
     if signature is not None:
         need("inlineData" not in part and role == "model", f"{where}: a signature where none was given")
         is_dummy = signature == UNSIGNED and "functionCall" in part
-        need(is_dummy or signature == signature_of(part), "Thought signature is not valid.")
+        standard = signature.replace("-", "+").replace("_", "/")  # both alphabets are base64 here
+        need(is_dummy or standard == signature_of(part), "Thought signature is not valid.")
 
 
 def _check_response(response: Any, where: str, model: str) -> None:

@@ -64,7 +64,6 @@ REFUSED: dict[str, tuple[Callable[[Body], None], str]] = {
     "no parts": (put(IN, 0, "parts", value=[]), "must not be empty"),
     "two kinds of data in a part": (put(IN, 0, "parts", 0, "inlineData", value={}), "one initialized field"),
     "empty text": (put(IN, 0, "parts", 0, "text", value=""), "must not be empty"),
-    "a thought without need": (put(*MODEL_PARTS, 0, "thought", value=True), "without need"),
     "unknown field of a part": (put(IN, 0, "parts", 0, "cache_control", value={}), "Unknown name"),
     "image of the model": (lambda b: b[IN][3]["parts"].append(IMAGE), "the user's"),
     "gif": (put(IN, 0, "parts", 1, "inlineData", "mimeType", value="image/gif"), "Unsupported MIME"),
