@@ -12,7 +12,7 @@ wanted="$(cksum < scripts/peers.sh) $PWD"
 
 rm -rf .venv-peers
 .venv/bin/python -m venv .venv-peers || exit 0
-for package in check-jsonschema pre-commit zizmor; do
+for package in check-jsonschema kubernetes-validate pre-commit zizmor; do
     .venv-peers/bin/pip install -qq --disable-pip-version-check "$package" || say "going on without $package"
 done
 

@@ -8,6 +8,7 @@ import click
 
 KINDS = (
     *("github", "github-review", "github-label", "nightly", "nightly-gitlab", "nightly-cron"),
+    *("shards-github", "shards-gitlab", "shards-slurm", "shards-kubernetes"),
     *("pre-commit", "suite"),
 )
 

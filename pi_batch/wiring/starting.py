@@ -70,6 +70,36 @@ STARTERS: Final[Mapping[str, Starter]] = {
             "Name a model: PI_BATCH_MODEL or .pi-batch.toml.",
         ),
     ),
+    "shards-github": Starter(
+        "A GitHub workflow that runs a suite on several machines, and judges it as one run.",
+        {".github/workflows/pi-batch-benchmark.yml": "github/shards.yml"},
+        (_COMMIT, _KEY, "Name your suite: task:. How shards are made: `pi-batch plan SUITE --shards 4`."),
+    ),
+    "shards-gitlab": Starter(
+        "GitLab CI jobs that run a suite on several machines.",
+        {"pi-batch-shards.gitlab-ci.yml": "gitlab-shards.yml"},
+        (
+            "Add `include: {local: pi-batch-shards.gitlab-ci.yml}` to .gitlab-ci.yml.",
+            "Set the masked variable ANTHROPIC_API_KEY, and PI_BATCH_MODEL.",
+            "Name your suite in place of pi-batch/suite.yaml.",
+        ),
+    ),
+    "shards-slurm": Starter(
+        "A script that runs a suite as a Slurm job array.",
+        {"pi-batch-shards.sh": "slurm-shards.sh"},
+        (
+            "Its first lines show how to call it.",
+            "Change the time and the processors that sbatch asks for, and add your partition.",
+        ),
+    ),
+    "shards-kubernetes": Starter(
+        "A Kubernetes indexed Job that runs a suite, and one that merges it.",
+        {"pi-batch-shards.yaml": "kubernetes-shards.yaml"},
+        (
+            "Its first lines say what has to be there: an image, a volume claim and a secret.",
+            "Name your image, suite and model.",
+        ),
+    ),
     "pre-commit": Starter(
         "A pre-commit hook that reviews what is staged.",
         {".pre-commit-config.yaml": "pre-commit.yaml"},

@@ -53,6 +53,7 @@ def test_what_init_writes_holds_before_them_in_one_command(desk: Desk, kind: str
     for ending, name, words in (
         (".gitlab-ci.yml", "check-jsonschema", ("--builtin-schema", "vendor.gitlab-ci")),
         (".pre-commit-config.yaml", "pre-commit", ("validate-config",)),
+        ("-shards.yaml", "kubernetes-validate", ("--strict",)),
     ):
         for path in written:
             if path.name.endswith(ending):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +93,40 @@ def test_flags_in_what_is_written_are_flags_that_there_are(desk: Desk) -> None:
             joined = re.sub(r"\\?\n +(?=--)", " ", text)
             for call in re.findall(rf"pi-batch {command} .*", joined):
                 assert set(re.findall(r"(?<![\w-])--[a-z-]+", call)) <= known, call
+
+
+SBATCH = """#!/bin/sh
+# Stands for Slurm: runs what it is given at once, each element of an array after the other.
+for word in "$@"; do case "$word" in --array=1-*) count=${word#--array=1-} ;; *.sh) script=$word ;; esac; done
+[ -n "${count:-}" ] || { sh "$script" > merged.log; echo 2; exit 0; }
+for element in $(seq "$count"); do SLURM_ARRAY_TASK_ID=$element sh "$script" > /dev/null; done
+echo "1;cluster"
+"""
+
+
+@pytest.mark.slow
+def test_the_script_for_slurm_makes_one_run_of_its_elements(desk: Desk) -> None:
+    desk.call("init", "shards-slurm")
+    sbatch = desk.write("bin/sbatch", SBATCH)
+    sbatch.chmod(0o755)
+    place = f"{sbatch.parent}:{Path(sys.executable).parent}:{os.defpath}"
+    words = ("sh", "pi-batch-shards.sh", "task.yaml", "replay/session.jsonl", "runs", "2")
+    for _ in range(2):  # a second call goes on with what is there
+        done = subprocess.run(
+            words, cwd=desk.path, env={"PATH": place}, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+    assert "1 passed" in (desk.path / "merged.log").read_text(encoding="utf-8")
+    assert sorted(path.name for path in (desk.path / "runs").iterdir() if path.is_dir()) == [
+        *("merged", "shard-1", "shard-2", "tmp"),
+    ]
+
+
+def test_scripts_within_the_kubernetes_job_are_scripts(desk: Desk) -> None:
+    desk.call("init", "shards-kubernetes")
+    jobs = list(yaml.safe_load_all((desk.path / "pi-batch-shards.yaml").read_text(encoding="utf-8")))
+    assert [job["spec"].get("completionMode") for job in jobs] == ["Indexed", None]
+    shard, merge = (job["spec"]["template"]["spec"]["containers"][0] for job in jobs)
+    assert jobs[0]["spec"]["completions"] == jobs[0]["spec"]["parallelism"] == int(shard["env"][0]["value"])
+    for script in (shard["args"][0], merge["command"][2]):
+        assert subprocess.run(["/bin/sh", "-n", "-c", script], check=False).returncode == 0
