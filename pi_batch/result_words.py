@@ -18,6 +18,14 @@ STYLES = {
 """Outcome words in a terminal's colours, as rich spells them."""
 
 
+_CODES = {"green": "32", "yellow": "33", "red": "31", "bold red": "1;31", "cyan": "36", "magenta": "35"}
+
+
+def painted(text: str, word: str) -> str:
+    """A text in the colour of a word, for plain lines; words that are no outcome are dim."""
+    return f"\x1b[{_CODES.get(STYLES.get(word, ''), '2')}m{text}\x1b[0m"
+
+
 def outcome_word(result: RunResult) -> str:
     """The outcome as a person reads it; passing without a check is no `passed`."""
     return "unverified" if result.outcome == "passed" and not result.verified else result.outcome

@@ -40,6 +40,7 @@ COMMANDS = {
     "models": CommandEntry("pi_batch.cli.models", "Show model services, or what is known of models."),
     "init": CommandEntry("pi_batch.cli.init", "Write files to begin with: workflows, hooks, a suite."),
     "doctor": CommandEntry("pi_batch.cli.doctor", "Check what this machine offers to runs."),
+    "completion": CommandEntry("pi_batch.cli.completion", "Print a script that completes words in a shell."),
 }
 """What this version has."""
 
@@ -60,6 +61,8 @@ class LazyGroup(click.Group):
         if entry is not None:
             command: click.Command = import_module(entry.module).command
             return command
+        if ctx.resilient_parsing:
+            return None  # a shell asks while somebody types: there is nothing to complete
         if cmd_name in RESERVED:
             raise click.UsageError(f"{cmd_name}: not available in this version", ctx)
         near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)

@@ -11,50 +11,73 @@ import click
 from pi_batch.errors import UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from pi_batch.wiring.options import RunOptions
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+def _variable(name: str) -> dict[str, Any]:
+    """What makes an option without a setting of its own read PI_BATCH_NAME, and say so in its help."""
+    return {"envvar": f"PI_BATCH_{name}", "show_envvar": True}
+
+
+def complete_spec(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """A built-in task's name where one begins like that; else files, which the shell knows."""
+    from click.shell_completion import CompletionItem
+
+    from pi_batch.load.specs import builtin_directory, builtin_names
+
+    names = [name for name in builtin_names(builtin_directory()) if typed and name.startswith(typed)]
+    return [CompletionItem(name) for name in names] or [CompletionItem(typed, type="file")]
+
+
 LIMITS = (
-    click.option("--max-turns", type=click.IntRange(1), metavar="N", help="Replies per task. Default: 50."),
+    click.option(
+        "--max-turns",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Replies per task. Default: PI_BATCH_MAX_TURNS, then 50.",
+    ),
     click.option(
         "--max-tokens",
         type=click.IntRange(1),
         metavar="N",
-        help="Tokens per task. Default: no limit.",
+        help="Tokens per task. Default: PI_BATCH_MAX_TOKENS, then no limit.",
     ),
     click.option(
         "--max-cost-usd",
         type=click.FloatRange(0),
         metavar="X",
-        help="USD per task. Default: no limit.",
+        help="USD per task. Default: PI_BATCH_MAX_COST_USD, then no limit.",
     ),
     click.option(
         "--max-wall-s",
         type=click.FloatRange(0, min_open=True),
         metavar="S",
-        help="Seconds of agent work per task. Default: 1800.",
+        help="Seconds of agent work per task. Default: PI_BATCH_MAX_WALL_S, then 1800.",
     ),
     click.option(
         "--sandbox",
         metavar="NAME",
-        help="auto, bwrap, landlock, docker, podman or none. Default: auto, the strongest that works here.",
+        help="auto, bwrap, landlock, docker, podman or none. Default: PI_BATCH_SANDBOX, then auto.",
     ),
     click.option(
         "--sandbox-image",
         metavar="IMAGE",
-        help="What docker or podman make a container of; podman takes a directory, too. Default: none.",
+        help="What docker or podman make a container of; podman takes a directory, too. "
+        "Default: PI_BATCH_SANDBOX_IMAGE, then none.",
     ),
     click.option(
         "--sandbox-required",
         is_flag=True,
-        help="Refuse to run without a sandbox. Default: run, and warn.",
+        help="Refuse to run without a sandbox. Default: PI_BATCH_SANDBOX_REQUIRED, then run, and warn.",
     ),
     click.option(
         "--codemode",
         metavar="MODE",
-        help="Scripts that call tools: on, only or off. Default: the spec's, then on.",
+        help="Scripts that call tools: on, only or off. Default: the spec's, PI_BATCH_CODEMODE, then on.",
     ),
 )
 """How far a task may go."""
@@ -81,18 +104,26 @@ SELECTION = (
         "--thinking",
         metavar="LEVEL",
         help="How much models think: off, minimal, low, medium, high, xhigh or max; a level behind a "
-        "model's name wins. Default: the model's own.",
+        "model's name wins. Default: PI_BATCH_THINKING, then the model's own.",
     ),
-    click.option("--repeat", type=click.IntRange(1), metavar="N", help="Run each task N times. Default: 1."),
+    click.option(
+        "--repeat",
+        type=click.IntRange(1),
+        metavar="N",
+        help="Run each task N times. Default: PI_BATCH_REPEAT, then 1.",
+    ),
     click.option(
         "--filter",
         "filters",
         multiple=True,
+        **_variable("FILTER"),
         metavar="GLOB",
         help="Only tasks whose id matches, or tag:GLOB. Default: all.",
     ),
     *LIMITS,
-    click.option("--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: 1."),
+    click.option(
+        "--jobs", type=click.IntRange(1), metavar="N", help="Tasks at once. Default: PI_BATCH_JOBS, then 1."
+    ),
 )
 """What is planned: models, inputs, filters, limits."""
 
@@ -118,6 +149,7 @@ OUTPUT = click.option(
 REPORTS = (
     click.option(
         "--junit",
+        **_variable("JUNIT"),
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Write junit.xml here as well.",
@@ -125,12 +157,14 @@ REPORTS = (
     click.option(
         "--json",
         "json_file",
+        **_variable("JSON"),
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Write run.json here as well.",
     ),
     click.option(
         "--markdown",
+        **_variable("MARKDOWN"),
         type=click.Path(path_type=Path),
         metavar="FILE",
         help="Write a Markdown report here.",
@@ -139,11 +173,19 @@ REPORTS = (
         "--secret",
         "secrets",
         multiple=True,
+        **_variable("SECRET"),
         metavar="NAME",
         help="Also hide the value of this variable. Default: the usual names.",
     ),
-    click.option("--events", is_flag=True, help="Stream events as JSONL on stdout, no table. Default: off."),
-    click.option("--quiet", is_flag=True, help="No progress; only the summary. Default: off."),
+    click.option(
+        "--events",
+        is_flag=True,
+        **_variable("EVENTS"),
+        help="Stream events as JSONL on stdout, no table. Default: off.",
+    ),
+    click.option(
+        "--quiet", is_flag=True, **_variable("QUIET"), help="No progress; only the summary. Default: off."
+    ),
 )
 """What is said of a run."""
 
@@ -151,18 +193,21 @@ AGAIN = (
     click.option(
         "--force",
         "is_forced",
+        **_variable("FORCE"),
         is_flag=True,
         help="Go on with a run though specs or tools have changed. Default: refuse.",
     ),
     click.option(
         "--rerun",
         multiple=True,
+        **_variable("RERUN"),
         type=click.Choice(["failed", "error", "all"]),
         help="Of an earlier run, also run tasks that came out so. Default: they stay.",
     ),
     click.option(
         "--reverify",
         "is_reverify",
+        **_variable("REVERIFY"),
         is_flag=True,
         help="Of an earlier run, only judge the stored work again. Default: off.",
     ),
@@ -175,11 +220,13 @@ EXECUTOR = (
         "--executor",
         type=click.Choice(["local", "dask"]),
         default=None,
+        **_variable("EXECUTOR"),
         help="Who carries tasks out: this process, or a Dask cluster's workers. Default: local.",
     ),
     click.option(
         "--scheduler",
         metavar="ADDRESS",
+        **_variable("SCHEDULER"),
         help="With --executor dask: the cluster's scheduler, such as tcp://HOST:8786. Default: none.",
     ),
 )

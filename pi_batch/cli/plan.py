@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from pi_batch.cli.options import parse_inputs, selection_options
+from pi_batch.cli.options import complete_spec, parse_inputs, selection_options
 
 
 @click.command("plan", epilog="Example: pi-batch plan tasks/ -m openai/gpt-6 -m anthropic/claude-sonnet-5")
-@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...", shell_complete=complete_spec)
 @selection_options
 @click.option(
     "--shards",

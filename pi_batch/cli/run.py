@@ -9,6 +9,7 @@ import click
 
 from pi_batch.cli.options import (
     again_options,
+    complete_spec,
     executor_options,
     output_options,
     reserved_options,
@@ -18,7 +19,7 @@ from pi_batch.cli.options import (
 
 
 @click.command("run", epilog="Example: pi-batch run tasks/ -m anthropic/claude-sonnet-5 --max-cost-usd 2")
-@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...", shell_complete=complete_spec)
 @selection_options
 @output_options
 @again_options
@@ -26,11 +27,20 @@ from pi_batch.cli.options import (
     "--trust",
     type=click.Choice(["trusted", "untrusted"]),
     default=None,
-    help="Whether the checkout's own text and settings may be believed. Default: the spec's.",
+    help="Whether the checkout's own text and settings may be believed. Default: the spec's, or "
+    "PI_BATCH_TRUST; untrusted anywhere is untrusted.",
 )
-@click.option("--shard", metavar="I/N", help="Run only part I of N of the plan. Default: all of it.")
+@click.option(
+    "--shard",
+    metavar="I/N",
+    envvar="PI_BATCH_SHARD",
+    show_envvar=True,
+    help="Run only part I of N of the plan. Default: all of it.",
+)
 @click.option(
     "--manifest",
+    envvar="PI_BATCH_MANIFEST",
+    show_envvar=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="With --shard: which part has which task, from `pi-batch plan --manifest`. Default: by time limits.",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from pi_batch.cli.options import parse_inputs, selection_options
+from pi_batch.cli.options import complete_spec, parse_inputs, selection_options
 
 
 @click.command("validate", epilog="Example: pi-batch validate tasks/")
-@click.argument("specs", nargs=-1, required=True, metavar="SPEC...")
+@click.argument("specs", nargs=-1, required=True, metavar="SPEC...", shell_complete=complete_spec)
 @selection_options
 def command(specs: tuple[str, ...], inputs: tuple[str, ...], **flags: object) -> int:
     """Check spec files; nothing is run.

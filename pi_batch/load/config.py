@@ -20,7 +20,7 @@ from pi_batch.load.scalars import as_integer, as_number
 from pi_batch.load.virtual import virtual_models
 from pi_batch.load.yaml import read_file
 from pi_batch.model_names import THINKING_LEVELS, model_name
-from pi_batch.spec import CodemodeMode, SandboxName, VirtualModel
+from pi_batch.spec import CodemodeMode, SandboxName, Trust, VirtualModel
 from pi_batch.wording import listed, nearest, printable, quoted
 
 CONFIG_FILE: Final = ".pi-batch.toml"
@@ -42,6 +42,15 @@ class Config(Struct, frozen=True):
     """on, only or off, for specs that do not say."""
     output: str | None = None
     """Where run directories go; absolute when it comes from a file."""
+    trust: str | None = None
+    """untrusted for every task; trusted lifts nothing."""
+    max_turns: int | None = None
+    """For specs that set no budget.turns; the next three likewise."""
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    max_wall_s: float | None = None
+    repeat: int | None = None
+    """How often each task runs, where neither the command line nor its suite says."""
     jobs: int | None = None
     """Tasks at a time."""
     idle_timeout_s: float | None = None
@@ -97,10 +106,18 @@ def _text(value: Any, complain: Callable[[str], str | None] = lambda _: None) ->
     return complain(value)
 
 
-def _number(value: Any, *, above: float | None = None, least: int | None = None) -> str | None:
-    kinds = (int,) if above is None else (int, float)
+def _trust(name: str) -> str | None:
+    names = get_args(Trust)
+    return None if name in names else f"got {quoted(name)}, need one of {listed(names)}"
+
+
+def _number(
+    value: Any, *, above: float | None = None, least: int | None = None, is_whole: bool = True
+) -> str | None:
+    is_whole = is_whole and above is None
+    kinds = (int,) if is_whole else (int, float)
     if not isinstance(value, kinds) or isinstance(value, bool) or not math.isfinite(value):
-        return f"got {quoted(str(value))}, need a {'whole' if above is None else 'finite'} number"
+        return f"got {quoted(str(value))}, need a {'whole' if is_whole else 'finite'} number"
     if above is not None and value <= above:
         return f"got {value}, need > {above:g}"
     return f"got {value}, need >= {least}" if least is not None and value < least else None
@@ -133,6 +150,12 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "sandbox_image": lambda value: _text(value, image_name),
     "sandbox_required": _truth,
     "codemode": lambda value: _text(value, codemode_name),
+    "trust": lambda value: _text(value, _trust),
+    "max_turns": lambda value: _number(value, least=1),
+    "max_tokens": lambda value: _number(value, least=1),
+    "max_cost_usd": lambda value: _number(value, least=0, is_whole=False),
+    "max_wall_s": lambda value: _number(value, above=0),
+    "repeat": lambda value: _number(value, least=1),
     "output": _text,
     "jobs": lambda value: _number(value, least=1),
     "idle_timeout_s": lambda value: _number(value, above=0),

@@ -114,10 +114,18 @@ def settings_of(
         "jobs": jobs,
     }
     for name in BudgetSpec.__struct_fields__:
-        value = getattr(sources.options, _BUDGET_OPTIONS.get(name, ""), None)
-        own = _written(task, getattr(spec.budget, name), "budget", name)
-        settings[f"budget.{name}"] = own if value is None else EffectiveValue(value, "cli")
+        settings[f"budget.{name}"] = _limit(task, name, sources)
     return settings
+
+
+def _limit(task: LoadedTask, name: str, sources: Sources) -> EffectiveValue:
+    """One limit of the budget."""
+    option = _BUDGET_OPTIONS.get(name, "")
+    value = getattr(sources.options, option, None)
+    if value is not None:
+        return EffectiveValue(value, "cli")
+    own = _written(task, getattr(task.spec.budget, name), "budget", name)
+    return own if own.source != "default" or not option else sources.named(option) or own
 
 
 def virtual_models_of(task: LoadedTask, sources: Sources) -> Mapping[str, VirtualModel]:
@@ -183,9 +191,12 @@ def _sandbox_required(task: LoadedTask, sources: Sources) -> EffectiveValue:
 
 
 def trust_of(task: LoadedTask, sources: Sources) -> EffectiveValue:
-    """Distrust of either place is enough."""
+    """Distrust of any place is enough."""
     own = _written(task, task.spec.trust, "trust")
+    named = sources.named("trust")
     given = sources.options.trust
+    if own.value == "trusted" and named is not None and named.value != "trusted" and given != "untrusted":
+        return named
     return EffectiveValue(given, "cli") if given is not None and own.value == "trusted" else own
 
 
@@ -228,6 +239,14 @@ def jobs_of(suites: Sequence[Suite], sources: Sources) -> EffectiveValue:
     if limits:
         return EffectiveValue(min(limits), "suite")
     return sources.named("jobs") or EffectiveValue(DEFAULT_JOBS, "default")
+
+
+def repeat_of(suite: Suite, sources: Sources) -> int:
+    """How often each task of a suite runs."""
+    if sources.options.repeat is not None:
+        return sources.options.repeat
+    named = None if "repeat" in suite.written else sources.named("repeat")
+    return suite.spec.repeat if named is None else int(named.value)
 
 
 def with_settings(spec: TaskSpec, settings: Mapping[str, EffectiveValue]) -> TaskSpec:

@@ -50,6 +50,8 @@ class Suite(Struct, frozen=True):
     spec: SuiteSpec = field(default_factory=lambda: SuiteSpec(tasks=()))
     defaults: Fields | None = None
     matrix: Matrix = NO_MATRIX
+    written: frozenset[str] = frozenset()
+    """The keys that its file has."""
 
     @property
     def varying(self) -> frozenset[str]:
@@ -99,6 +101,7 @@ def _load_suite(node: Fields, stem: str, cwd: Path, problems: Problems) -> Itera
         SuiteSpec(tasks=()) if spec is INVALID else spec,
         defaults,
         read_matrix(matrix, problems) if isinstance(matrix, Fields) else NO_MATRIX,
+        frozenset(str(entry.key) for entry in node.entries),
     )
     loaded: set[Path] = set()
     for number, item in enumerate(tasks.nodes if isinstance(tasks, Items) else ()):

@@ -16,7 +16,7 @@ from pi_batch.load.keys import input_parts
 from pi_batch.load.problems import Problems
 from pi_batch.load.render import render_task
 from pi_batch.load.repositories import Site, choices_of, note_distrusted, site_of
-from pi_batch.load.settings import Sources, models_of, route_of, trust_of
+from pi_batch.load.settings import Sources, models_of, repeat_of, route_of, trust_of
 from pi_batch.load.suite import Member, Suite
 from pi_batch.results import EffectiveValue
 from pi_batch.spec import TaskSpec
@@ -55,7 +55,7 @@ def variants_of(member: Member, sources: Sources, problems: Problems, *, is_chec
     if is_check and not models:
         models = (EffectiveValue(UNNAMED_MODEL, "default"),)
     models = tuple(model for model in models if _leads_somewhere(member, model, sources, problems))
-    repeat = options.repeat or suite.spec.repeat
+    repeat = repeat_of(suite, sources)
     varying = frozenset(task.spec.inputs) - frozenset(options.inputs)
     choices = choices_of(suite)
     count = max(1, len(models)) * len(choices) * suite.matrix.count(varying) * repeat

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pi_batch.encoders import plain_line, workflow_safe
 from pi_batch.reports.rows import Row, rows
-from pi_batch.result_words import STYLES, counts, dollars, seconds, totals_line
+from pi_batch.result_words import STYLES, counts, dollars, painted, seconds, totals_line
 from pi_batch.results import BatchResult
 
 COLUMNS = ("outcome", "task", "turns", "tokens", "cost", "time", "reason")
@@ -27,7 +27,7 @@ class Table:
         *,
         run_dir: str = "",
         is_terminal: bool = False,
-        has_color: bool = True,
+        has_color: bool = False,
         width: int = 100,
         is_github_actions: bool = False,
     ) -> None:
@@ -42,7 +42,7 @@ class Table:
         every = rows(batch)
         cells = [_cells(row) for row in every]
         last = _totals(batch) + (f"\n{plain_line(self._run_dir, 1000)}" if self._run_dir else "")
-        table = self._drawn(every, cells) if self._is_terminal else _aligned(cells)
+        table = self._drawn(every, cells) if self._is_terminal else self._aligned(cells)
         text = f"{table}\n{last}\n" if every else f"{last}\n"
         return workflow_safe(text) if self._is_github_actions else text
 
@@ -70,6 +70,22 @@ class Table:
             console.print(table)
         return captured.get().rstrip("\n")
 
+    def _aligned(self, cells: Sequence[tuple[str, ...]]) -> str:
+        """Plain columns, two spaces apart, never wrapped: foreign text begins no line."""
+        lines = [COLUMNS, *cells]
+        widths = [max(_width(line[column]) for line in lines) for column in range(len(COLUMNS))]
+
+        def padded(line: Sequence[str]) -> str:
+            parts = []
+            for title, text, width in zip(COLUMNS, line, widths, strict=True):
+                space = " " * (width - _width(text))
+                parts.append(f"{space}{text}" if title in RIGHT_ALIGNED else f"{text}{space}")
+            if self._has_color and line is not COLUMNS:
+                parts[0] = painted(parts[0], line[0])
+            return "  ".join(parts).rstrip()
+
+        return "\n".join(padded(line) for line in lines) + "\n"
+
 
 def _cells(row: Row) -> tuple[str, ...]:
     name, reason = plain_line(row.name, NAME_MAX_CHARS), plain_line(row.reason, REASON_MAX_CHARS)
@@ -85,21 +101,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{seconds(result.duration_s):.1f} s",
         reason,
     )
-
-
-def _aligned(cells: Sequence[tuple[str, ...]]) -> str:
-    """Plain columns, two spaces apart, never wrapped: foreign text begins no line."""
-    lines = [COLUMNS, *cells]
-    widths = [max(_width(line[column]) for line in lines) for column in range(len(COLUMNS))]
-
-    def padded(line: Sequence[str]) -> str:
-        parts = []
-        for title, text, width in zip(COLUMNS, line, widths, strict=True):
-            space = " " * (width - _width(text))
-            parts.append(f"{space}{text}" if title in RIGHT_ALIGNED else f"{text}{space}")
-        return "  ".join(parts).rstrip()
-
-    return "\n".join(padded(line) for line in lines) + "\n"
 
 
 def _width(text: str) -> int:

@@ -1,8 +1,9 @@
 """Progress for people on standard error: a live line per running task, or plain lines in a log.
 
 On a terminal rich redraws the running tasks a few times a second, whatever the events' rate, and finished
-tasks and warnings scroll by above them. Elsewhere each task ends in one line; a CI log gets nothing more
-but warnings. Nothing is ever written to standard output.
+tasks and warnings scroll by above them; the last line is the run as a whole. Elsewhere each task ends in one
+line, and says once a minute how far it is; a CI log gets nothing more but warnings. Nothing is ever written
+to standard output.
 """
 
 from __future__ import annotations
@@ -11,19 +12,25 @@ import io
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
+from msgspec.structs import replace
+
 from pi_batch.encoders import plain_line, workflow_safe
 from pi_batch.events import BatchEnd, BatchStart, Record, TaskEnd, TaskStart, Warned
 from pi_batch.fold import Fold
 from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
-from pi_batch.result_words import STYLES, outcome_word, spent
+from pi_batch.result_words import STYLES, outcome_word, painted, spent
+from pi_batch.results import BudgetAmounts
 from pi_batch.sinks.running import Running, changed
+from pi_batch.sinks.whole import Whole
 
 if TYPE_CHECKING:  # 60 ms, and only on a terminal
     from rich.live import Live
     from rich.text import Text
 
 REFRESHES_PER_S = 8
+PLAIN_EVERY_S = 60.0
+"""Between two lines of a running task where no live line is."""
 
 
 class Outlet(io.TextIOBase):
@@ -73,7 +80,7 @@ class Progress:
         is_terminal: bool = False,
         is_quiet: bool = False,
         is_ci: bool = False,
-        has_color: bool = True,
+        has_color: bool = False,
         width: int | None = None,
         mask: Masker | None = None,
     ) -> None:
@@ -86,6 +93,9 @@ class Progress:
         self._width = width
         self._mask = mask
         self._fold = Fold()
+        self._whole = Whole(0, clock.monotonic(), BudgetAmounts())
+        self._said_s: dict[str, float] = {}
+        """When a running task was last said of in a plain line."""
         self._models: Mapping[str, str] = {}
         self._running: dict[str, Running] = {}
         self._shown: tuple[Running, ...] = ()
@@ -99,6 +109,7 @@ class Progress:
         match event:
             case BatchStart():
                 self._models = {planned.key: planned.model for planned in event.planned}
+                self._whole = replace(self._whole, planned=len(event.planned), limit=event.budget)
             case TaskStart():
                 self._begin(key, event)
             case TaskEnd():
@@ -109,7 +120,9 @@ class Progress:
             case BatchEnd():
                 self.close()
             case _ if key in self._running:
-                self._running[key] = changed(self._running[key], event, self._clock.monotonic())
+                now_s = self._clock.monotonic()
+                self._running[key] = changed(self._running[key], event, now_s)
+                self._say_now_and_then(key, now_s)
             case _:
                 return
         self._shown = tuple(self._running.values())
@@ -122,7 +135,8 @@ class Progress:
 
     def _begin(self, key: str, event: TaskStart) -> None:
         model = self._models.get(key, "")
-        self._running[key] = Running(key, model, event.budget, self._clock.monotonic())
+        now_s = self._said_s[key] = self._clock.monotonic()
+        self._running[key] = Running(key, model, event.budget, now_s)
         self._shown = tuple(self._running.values())
         if self._is_live:
             self._start_live()
@@ -135,8 +149,17 @@ class Progress:
         result = self._fold.task_result(key)
         if result is None:
             return
+        self._whole = self._whole.ended(result)
         text = f"{self._plain(key, 100)}: {self._plain(result.reason, 200)} ({spent(result)})"
-        self._say(outcome_word(result), text)
+        is_one_of_many = self._whole.planned > 1 and not self._is_live and not self._is_quiet
+        self._say(outcome_word(result), f"{text} [{self._whole.so_far()}]" if is_one_of_many else text)
+
+    def _say_now_and_then(self, key: str, now_s: float) -> None:
+        """How far a task is, where nobody sees it live."""
+        if self._is_live or now_s - self._said_s[key] < PLAIN_EVERY_S:
+            return
+        self._said_s[key] = now_s
+        self._say("running", self._running[key].line(now_s, self._plain))
 
     def _plain(self, text: str, max_chars: int) -> str:
         """One readable line; secrets go before anything is cut."""
@@ -150,7 +173,8 @@ class Progress:
             self._live.console.print(_styled(word, text))
             return
         # A CI runner obeys `::error::` and the like on standard error too.
-        self._stream.write(f"{workflow_safe(f'{word:<10} {text}')}\n")
+        shown = painted(f"{word:<10}", word) if self._has_color else f"{word:<10}"
+        self._stream.write(f"{workflow_safe(f'{shown} {text}')}\n")
         self._stream.flush()
 
     def _start_live(self) -> None:
@@ -182,6 +206,8 @@ class Progress:
 
         now_s = self._clock.monotonic()
         lines = [running.line(now_s, self._plain) for running in self._shown]
+        if self._whole.planned > 1:
+            lines.append(self._whole.line(now_s, self._shown))
         return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
 
 

@@ -60,20 +60,24 @@ class Running(Struct, frozen=True):
     """When the running attempt began; None between attempts."""
 
     def line(self, now_s: float, plain: Callable[[str, int], str] = plain_line) -> str:
-        """`fix-tests  openai/gpt-6  turn 3/50  bash  $0.0123  1:05  left 28:55`."""
+        """`fix-tests  openai/gpt-6  turn 3/50  bash  $0.0123 of $1.50  1:05  left 28:55`."""
         turns = f"/{self.limit.turns}" if self.limit.turns is not None else ""
         parts = [
             plain(self.key, 60),
             plain(self.model, 60),
             f"turn {self.turn}{turns}",
             plain(self.activity, 60),
-            dollars(self.cost_usd),
-            _minutes(now_s - self.started_s),
+            self._cost(),
+            minutes(now_s - self.started_s),
         ]
         if self.limit.wall_s is not None:
             running_s = now_s - self.agent_since_s if self.agent_since_s is not None else 0.0
-            parts.append(f"left {_minutes(self.limit.wall_s - self.agent_s - running_s)}")
+            parts.append(f"left {minutes(self.limit.wall_s - self.agent_s - running_s)}")
         return "  ".join(part for part in parts if part)
+
+    def _cost(self) -> str:
+        limit = self.limit.cost_usd
+        return dollars(self.cost_usd) if limit is None else f"{dollars(self.cost_usd)} of {dollars(limit)}"
 
 
 def changed(running: Running, event: Event, now_s: float) -> Running:
@@ -123,7 +127,7 @@ def changed(running: Running, event: Event, now_s: float) -> Running:
             assert_never(event)
 
 
-def _minutes(duration_s: float) -> str:
+def minutes(duration_s: float) -> str:
     """`1:05`, `1:00:00`; never below zero."""
     whole = int(min(max(duration_s, 0.0), 1e9))
     hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60

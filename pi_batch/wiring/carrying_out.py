@@ -289,6 +289,6 @@ def _more_sinks(
         is_terminal=is_terminal(sys.stderr) and not around.is_ci,
         is_quiet=options.quiet,
         is_ci=around.is_ci,
-        has_color=around.has_color,
+        has_color=around.has_color(sys.stderr),
         mask=mask,
     )

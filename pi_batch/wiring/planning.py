@@ -17,6 +17,7 @@ from pi_batch.wiring.surroundings import Surroundings
 
 def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
     """The flags with everything that stands behind them. Raises: UsageError."""
+    is_distrusted = "untrusted" in (options.trust, around.environ.get("PI_BATCH_TRUST", "").strip())
     return PlanOptions(
         cwd=around.cwd,
         models=options.models,
@@ -35,7 +36,7 @@ def plan_options(options: RunOptions, around: Surroundings) -> PlanOptions:
         thinking=options.thinking,
         jobs=options.jobs,
         environ={name: value for name, value in around.environ.items() if name.startswith("PI_BATCH_")},
-        config=Config() if options.trust == "untrusted" else load_config(around.cwd),
+        config=Config() if is_distrusted else load_config(around.cwd),
         providers_with_keys=providers_with_keys(around),
     )
 

@@ -22,7 +22,7 @@ from pi_batch.wiring.run_dir import HOME
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.sharding import part_of
 from pi_batch.wiring.showing import print_table
-from pi_batch.wiring.stored_plan import Origin, StoredPlan, read_plan
+from pi_batch.wiring.stored_plan import PLAN_VARIABLES, Origin, StoredPlan, read_plan
 from pi_batch.wiring.surroundings import Surroundings, utf8_streams
 
 
@@ -91,7 +91,8 @@ def there(around: Surroundings, run_dir: Path, stored: StoredPlan) -> Surroundin
         )
     if not Path(stored.cwd).is_dir():
         raise UsageError(f"{run_dir}: was begun in {stored.cwd}, and that is gone")
-    return around.at(Path(stored.cwd), stored.environ)
+    variables = {name: stored.environ.get(name, "") for name in PLAN_VARIABLES}
+    return around.at(Path(stored.cwd), {**stored.environ, **variables})
 
 
 def plan_again(stored: StoredPlan, options: RunOptions, around: Surroundings) -> Plan:

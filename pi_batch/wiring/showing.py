@@ -18,7 +18,7 @@ def print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None
     table = Table(
         run_dir=str(shown),
         is_terminal=is_terminal(sys.stdout),
-        has_color=around.has_color,
+        has_color=around.has_color(sys.stdout),
         width=shutil.get_terminal_size((100, 24)).columns,
         is_github_actions=around.is_github_actions,
     )

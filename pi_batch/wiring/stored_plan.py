@@ -29,12 +29,22 @@ from pi_batch.wiring.tools import Unavailable, tools_of
 
 FILE = "plan.json"
 VERSION = 1
-PLAN_VARIABLES = (
-    "PI_BATCH_MODEL",
-    "PI_BATCH_THINKING",
-    "PI_BATCH_SANDBOX",
-    "PI_BATCH_SANDBOX_IMAGE",
-    "PI_BATCH_JOBS",
+PLAN_VARIABLES = tuple(
+    f"PI_BATCH_{name}"
+    for name in (
+        *(
+            "MODEL",
+            "THINKING",
+            "SANDBOX",
+            "SANDBOX_IMAGE",
+            "SANDBOX_REQUIRED",
+            "CODEMODE",
+            "TRUST",
+            "JOBS",
+            "REPEAT",
+        ),
+        *("MAX_TURNS", "MAX_TOKENS", "MAX_COST_USD", "MAX_WALL_S"),
+    )
 )
 """Variables that a plan depends on."""
 PLAN_OPTIONS = (

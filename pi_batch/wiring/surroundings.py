@@ -43,8 +43,9 @@ class Surroundings:
         return cls(cwd, {name: value for name, value in os.environ.items() if value})
 
     def at(self, cwd: Path, environ: Mapping[str, str]) -> Surroundings:
-        """The same for another directory, with some variables as they are given."""
-        return Surroundings(cwd, {**self.environ, **environ})
+        """The same for another directory, with some variables as they are given; empty: taken away."""
+        joined = {**self.environ, **environ}
+        return Surroundings(cwd, {name: value for name, value in joined.items() if value})
 
     @property
     def is_github_actions(self) -> bool:
@@ -56,10 +57,16 @@ class Surroundings:
         """True in any CI: nobody watches a live line."""
         return self.is_github_actions or "CI" in self.environ
 
-    @property
-    def has_color(self) -> bool:
-        """False where NO_COLOR asks for none, or the terminal is a dumb one."""
-        return "NO_COLOR" not in self.environ and self.environ.get("TERM") != "dumb"
+    def has_color(self, stream: object) -> bool:
+        """Whether a stream gets colours: NO_COLOR says no, then FORCE_COLOR yes; else a terminal does.
+
+        Source: no-color.org and force-color.org: set and not empty; FORCE_COLOR=0 is a habit of Node's.
+        """
+        if "NO_COLOR" in self.environ:
+            return False
+        if "FORCE_COLOR" in self.environ:
+            return self.environ["FORCE_COLOR"].lower() not in ("0", "false")
+        return is_terminal(stream) and self.environ.get("TERM") != "dumb"
 
     @property
     def home(self) -> Path | None:

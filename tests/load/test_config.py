@@ -31,6 +31,14 @@ def test_every_setting_is_read_from_pyproject(tmp_path: Path) -> None:
         [tool.pi-batch]
         model = "fake/x"
         sandbox = "none"
+        sandbox_required = true
+        codemode = "off"
+        trust = "untrusted"
+        max_turns = 7
+        max_tokens = 9000
+        max_cost_usd = 1.5
+        max_wall_s = 60
+        repeat = 2
         output = "runs"
         jobs = 3
         idle_timeout_s = 20
@@ -46,6 +54,14 @@ def test_every_setting_is_read_from_pyproject(tmp_path: Path) -> None:
     assert load_config(tmp_path) == Config(
         model="fake/x",
         sandbox="none",
+        sandbox_required=True,
+        codemode="off",
+        trust="untrusted",
+        max_turns=7,
+        max_tokens=9000,
+        max_cost_usd=1.5,
+        max_wall_s=60,
+        repeat=2,
         output=str(tmp_path / "runs"),
         jobs=3,
         idle_timeout_s=20,

@@ -12,7 +12,7 @@ from pi_batch.load.config import Config
 from pi_batch.load.nodes import Fields, Source
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems, Where
-from pi_batch.load.settings import jobs_of, models_of, read_sources, settings_of, with_settings
+from pi_batch.load.settings import jobs_of, models_of, read_sources, repeat_of, settings_of, with_settings
 from pi_batch.load.suite import Suite
 from pi_batch.load.task import LoadedTask, load_task
 from pi_batch.load.yaml import parse
@@ -229,3 +229,60 @@ def test_a_mode_that_is_none_is_refused() -> None:
         sources(codemode="yes")
     with pytest.raises(SpecError, match=r"PI_BATCH_CODEMODE: got 'yes'"):
         sources(environ={"PI_BATCH_CODEMODE": "yes"})
+
+
+LIMITS = {
+    "turns": ("max_turns", 7),
+    "tokens": ("max_tokens", 900),
+    "cost_usd": ("max_cost_usd", 1.5),
+    "wall_s": ("max_wall_s", 30.0),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_limit_is_the_first_that_is_said(name: str) -> None:
+    option, value = LIMITS[name]
+    environ = {f"PI_BATCH_{option.upper()}": str(value)}
+    fields: dict[str, Any] = {option: 3}
+    config = Config(**fields)
+    key, spec, suite = f"budget.{name}", f"budget: {{{name}: 5}}", f"budget: {{{name}: 6}}"
+    given: dict[str, Any] = {"environ": environ, "config": config}
+    assert setting(key, spec, suite, **given, **{option: 4}) == EffectiveValue(4, "cli")
+    assert setting(key, spec, suite, **given) == EffectiveValue(5, "spec")
+    assert setting(key, "", suite, **given) == EffectiveValue(6, "suite")
+    assert setting(key, "", **given) == EffectiveValue(value, "environment")
+    assert setting(key, "", config=config) == EffectiveValue(3, "config")
+    assert setting(key, "").source == "default"
+
+
+def test_a_limit_that_a_spec_lifts_stays_lifted() -> None:
+    environ = {"PI_BATCH_MAX_TURNS": "7"}
+    assert setting("budget.turns", "budget: {turns: null}", environ=environ) == EffectiveValue(None, "spec")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("", {"environ": {"PI_BATCH_TRUST": "untrusted"}}, "untrusted by environment"),
+        ("", {"environ": {"PI_BATCH_TRUST": "trusted"}}, "trusted by default"),
+        ("", {"config": Config(trust="untrusted"), "trust": "trusted"}, "untrusted by config"),
+        ("", {"environ": {"PI_BATCH_TRUST": "untrusted"}, "trust": "untrusted"}, "untrusted by cli"),
+        ("trust: untrusted", {"environ": {"PI_BATCH_TRUST": "trusted"}}, "untrusted by spec"),
+    ],
+)
+def test_distrust_of_any_place_is_enough(text: str, given: dict[str, Any], expected: str) -> None:
+    found = setting("trust", text, **given)
+    assert f"{found.value} by {found.source}" == expected
+
+
+def test_how_often_a_task_runs_is_the_first_that_is_said() -> None:
+    given: dict[str, Any] = {"environ": {"PI_BATCH_REPEAT": "4"}, "config": Config(repeat=5)}
+    silent, own = (
+        Suite("a", SuiteSpec(tasks=())),
+        Suite("a", SuiteSpec(tasks=(), repeat=1), written=frozenset({"repeat"})),
+    )
+    assert repeat_of(own, sources(**given, repeat=3)) == 3
+    assert repeat_of(own, sources(**given)) == 1
+    assert repeat_of(silent, sources(**given)) == 4
+    assert repeat_of(silent, sources(config=Config(repeat=5))) == 5
+    assert repeat_of(silent, sources()) == 1

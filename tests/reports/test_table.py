@@ -36,7 +36,7 @@ def test_columns_line_up_with_wide_characters_too() -> None:
 
 
 def test_a_terminal_gets_colour_and_unverified_stands_out() -> None:
-    text = Table(is_terminal=True, width=140).render(one_of_everything())
+    text = Table(is_terminal=True, has_color=True, width=140).render(one_of_everything())
     assert "\x1b[32mpassed" in text
     assert "\x1b[33munverified" in text
     assert "\x1b[31mfailed" in text
@@ -51,8 +51,15 @@ def test_no_color_leaves_no_code_at_all() -> None:
 
 
 def test_a_narrow_terminal_still_shows_every_outcome() -> None:
-    text = Table(is_terminal=True, width=60).render(one_of_everything())
+    text = Table(is_terminal=True, has_color=True, width=60).render(one_of_everything())
     assert text.count("\x1b[31mfailed") == 3
+
+
+def test_forced_colour_paints_the_outcomes_of_the_plain_table() -> None:
+    plain, coloured = Table().render(one_of_everything()), Table(has_color=True).render(one_of_everything())
+    assert "\x1b" not in plain
+    assert "\x1b[32mpassed    \x1b[0m  green" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
 def test_the_plain_table_does_not_need_rich() -> None:

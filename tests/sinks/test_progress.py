@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from pi_batch.events import (
+    AgentStart,
     MessageUpdate,
     Record,
     ToolExecutionStart,
@@ -19,7 +20,7 @@ from pi_batch.events import (
     Warned,
 )
 from pi_batch.redact import Masker
-from pi_batch.results import RunError
+from pi_batch.results import BudgetAmounts, RunError
 from pi_batch.sinks.progress import REFRESHES_PER_S, Progress
 from tests.clocks import FakeClock
 from tests.streams import STARTED_AT, Stream, planned, streams
@@ -50,11 +51,36 @@ def test_without_a_terminal_tasks_start_and_end_in_one_line_each() -> None:
     assert shown(two_tasks().finish().records).split("\n") == [
         "warning    no sandbox here",
         "started    good",
-        "passed     good: 1 of 1 check passed (1 turn, 120 tokens, $0.2500, 10.0 s)",
+        "passed     good: 1 of 1 check passed (1 turn, 120 tokens, $0.2500, 10.0 s) [1/2, $0.2500 so far]",
         "started    bad",
-        "error      bad: pip: exit code 1 (0 turns, 0 tokens, $0.00, 10.0 s)",
+        "error      bad: pip: exit code 1 (0 turns, 0 tokens, $0.00, 10.0 s) [2/2, $0.2500 so far]",
         "",
     ]
+
+
+def test_a_task_that_takes_long_says_once_a_minute_how_far_it_is() -> None:
+    stream, clock = io.StringIO(), FakeClock()
+    progress = Progress(stream, clock, is_ci=True)
+    long = Stream("a").start("a", limit=BudgetAmounts(turns=9, cost_usd=2.0, wall_s=600.0))
+    long.add("a", AgentStart(1)).reply("a").add("a", TurnStart(2))
+    for record in long.records:
+        progress.handle(record)
+        clock.advance(1.0)
+    assert stream.getvalue() == ""
+    for turn in range(2, 8):
+        clock.advance(25.0)
+        progress.handle(long.add("a", ToolExecutionStart("c", "bash"), TurnStart(turn + 1)).records[-2])
+    assert [line.rstrip() for line in stream.getvalue().split("\n") if line] == [
+        "running    a  anthropic/claude-sonnet-5  turn 2/9  bash  $0.2500 of $2.00  1:23  left 8:39",
+        "running    a  anthropic/claude-sonnet-5  turn 2/9  bash  $0.2500 of $2.00  2:38  left 7:24",
+    ]
+
+
+def test_colour_paints_the_word_of_a_plain_line() -> None:
+    text = shown(two_tasks().records, has_color=True)
+    assert text.startswith("\x1b[2mwarning   \x1b[0m no sandbox here\n")
+    assert "\x1b[32mpassed    \x1b[0m good: " in text
+    assert "\x1b[1;31merror     \x1b[0m bad: " in text
 
 
 def test_a_ci_log_gets_ends_and_warnings_alone() -> None:
@@ -154,6 +180,16 @@ def test_a_terminal_shows_running_tasks_and_keeps_finished_ones() -> None:
     assert (
         text.rstrip().endswith("\x1b[2K") or "\x1b[?25h" in text
     )  # the live lines are gone, the cursor is back
+
+
+def test_the_last_live_line_is_the_run_as_a_whole() -> None:
+    stream, clock = io.StringIO(), FakeClock()
+    progress = Progress(stream, clock, is_terminal=True, width=120)
+    for record in two_tasks().records[:-1]:
+        progress.handle(record)
+        clock.advance(1.0)
+    progress.close()
+    assert "1/2 done  $0.2500  0:1" in stream.getvalue()
 
 
 def test_closing_twice_is_closing_once() -> None:

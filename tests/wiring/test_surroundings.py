@@ -57,10 +57,27 @@ def test_a_ci_is_known_by_its_variables(environ: dict[str, str], is_actions: boo
 
 @pytest.mark.parametrize(
     ("environ", "has_color"),
-    [({}, True), ({"NO_COLOR": "0"}, False), ({"TERM": "dumb"}, False), ({"TERM": "xterm"}, True)],
+    [
+        ({}, (True, False)),
+        ({"TERM": "xterm"}, (True, False)),
+        ({"TERM": "dumb"}, (False, False)),
+        ({"NO_COLOR": "0"}, (False, False)),
+        ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, (False, False)),
+        ({"FORCE_COLOR": "1"}, (True, True)),
+        ({"FORCE_COLOR": "3", "TERM": "dumb"}, (True, True)),
+        ({"FORCE_COLOR": "0"}, (False, False)),
+        ({"FORCE_COLOR": "false"}, (False, False)),
+    ],
 )
-def test_colour_is_left_out_where_it_is_not_wanted(environ: dict[str, str], has_color: bool) -> None:
-    assert around(**environ).has_color is has_color
+def test_colour_is_for_terminals_unless_variables_say_otherwise(
+    environ: dict[str, str], has_color: tuple[bool, bool]
+) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    found = around(**environ)
+    assert (found.has_color(Terminal()), found.has_color(io.StringIO())) == has_color
 
 
 def test_home_may_be_missing() -> None:
