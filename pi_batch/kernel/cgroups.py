@@ -26,6 +26,8 @@ _FILES = {
 CONTROLLERS = ("memory", "pids")
 _NUMBERS = itertools.count(1)
 _REMOVE_TRIES = 50
+SWEPT_AFTER_S = 60.0
+"""A group without processes may be about to be entered, by a process of another container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,16 @@ def make(limits: dict[str, int]) -> Cgroup | None:
     return Cgroup(tuple(made), tuple(kept)) if made else None
 
 
+def sweep(directory: Path) -> None:
+    """Remove the groups of processes that were killed before they could: empty ones, not just made."""
+    for group in directory.glob("pi-batch-[0-9]*"):
+        pid = group.name.split("-")[2]
+        with contextlib.suppress(OSError):
+            is_old = time.time() - group.stat().st_mtime > SWEPT_AFTER_S
+            if pid.isdigit() and is_old and not Path("/proc", pid).exists():
+                group.rmdir()
+
+
 @functools.cache
 def hierarchies() -> tuple[Hierarchy, ...]:
     """Where groups can be made and entered, tried once: the first directory for each controller."""
@@ -96,6 +108,7 @@ def hierarchies() -> tuple[Hierarchy, ...]:
         controllers = tuple(what for what in candidate.controllers if what in left)
         if controllers and _can_be_entered(candidate.directory):
             found.append(Hierarchy(candidate.directory, candidate.version, controllers))
+            sweep(candidate.directory)
             left -= set(controllers)
     return tuple(found)
 

@@ -58,8 +58,7 @@ class Bwrap:
         self._home = os.path.realpath(home) if home else "/home/user"
         self._filter: int | None = None
         self._way_out = WayOut(place.network)
-        self._placed: list[str] = []
-        """What was made to hold a place in a person's repository."""
+        self._places = own_git.HeldPlaces()
         self.layers: tuple[str, ...] = (
             "its own files and processes",
             self._way_out.layer,
@@ -91,8 +90,7 @@ class Bwrap:
     def close(self) -> None:
         """Let go of the filter, and of places that were held."""
         self._way_out.close()
-        own_git.give_back(self._placed)
-        self._placed.clear()
+        self._places.give_back()
         if self._filter is not None:
             os.close(self._filter)
             self._filter = None
@@ -167,7 +165,7 @@ class Bwrap:
         for git_dir in own_git.repositories(place.root):
             # Bound onto itself it cannot be renamed away, and another put in its place.
             yield from ("--bind", git_dir, git_dir)
-            self._placed += own_git.hold_places(git_dir)
+            self._places.hold(git_dir)
             for path in own_git.protected(git_dir):
                 if Path(path).exists():
                     yield from ("--ro-bind", path, path)

@@ -68,8 +68,7 @@ class Container:
         self._home = os.path.realpath(variables.get("HOME", "/var/empty"))
         self._container = ""
         self._image_variables: dict[str, str] = {}
-        self._placed: list[str] = []
-        """What was made to hold a place in a person's repository."""
+        self._places = own_git.HeldPlaces()
         self._way_out = WayOut(place.network)
         self.variables: Mapping[str, str] = {**PLAIN_VARIABLES, **variables}
         self.door: str | None = f"{place.scratch}/.door/socket"
@@ -131,8 +130,7 @@ class Container:
     def close(self) -> None:
         """Let go of the way out, and of places that were held."""
         self._way_out.close()
-        own_git.give_back(self._placed)
-        self._placed.clear()
+        self._places.give_back()
 
     def force(self) -> None:
         """Have the engine end the container."""
@@ -236,7 +234,7 @@ class Container:
             return
         for git_dir in own_git.repositories(place.root):
             yield git_dir, f"{git_dir}:rw"
-            self._placed += own_git.hold_places(git_dir)
+            self._places.hold(git_dir)
             for path in own_git.protected(git_dir):
                 if Path(path).exists():
                     yield path, f"{path}:ro"

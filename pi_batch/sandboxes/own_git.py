@@ -6,14 +6,18 @@ Source: gitrepository-layout(5), githooks(5), git-config(1).
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 _RUN = ("hooks", "config", "config.worktree", "info/attributes", "commondir", "objects/info/alternates")
 """Hooks, settings that name programs, and files that say where more of these are."""
 _MAX_MODULES = 200
-_HERE = ".\n"
+_TRIES, _PAUSE_S = 20, 0.005
+_HERE, _HERE_AND_HOOKS = ".\n", ".\n\n"
+"""The same to git; the second says that the directory of hooks was made as well."""
 
 
 def top_of(root: str, home: str) -> str | None:
@@ -36,31 +40,58 @@ def repositories(root: str) -> tuple[str, ...]:
     return ()
 
 
-def hold_places(git_dir: str) -> tuple[str, ...]:
-    """Make what is not there and must not be made from inside; the paths, for `give_back`.
+class HeldPlaces:
+    """What is not there and must not be made from inside, made to hold its place while a sandbox is up.
 
-    An empty directory of hooks, and a `commondir` that leads to where it is: neither changes anything.
+    An empty directory of hooks, and a `commondir` that leads to where it is: neither changes anything. Of
+    several sandboxes the last one removes them, by a lock on the git directory that ends with its process;
+    what a killed process left is known by its content, and removed by the next one that holds the place.
     """
-    made = []
-    hooks, common = Path(git_dir, "hooks"), Path(git_dir, "commondir")
-    with contextlib.suppress(OSError):
-        if not hooks.exists():
-            hooks.mkdir()
-            made.append(str(hooks))
-        if not common.exists():
-            common.write_text(_HERE, encoding="ascii")
-            made.append(str(common))
-    return tuple(made)
 
+    def __init__(self) -> None:
+        self._locks: dict[str, int] = {}
+        """Git directory -> its descriptor, which holds a shared lock."""
 
-def give_back(paths: Iterable[str]) -> None:
-    """Remove what `hold_places` made, as long as it is as it was made."""
-    for path in map(Path, paths):
+    def hold(self, git_dir: str) -> None:
+        """Make what is missing; a directory that cannot be changed is left as it is."""
+        if git_dir in self._locks:
+            return
         with contextlib.suppress(OSError):
-            if path.is_dir():
-                path.rmdir()
-            elif path.read_text(encoding="ascii", errors="replace") == _HERE:
-                path.unlink()
+            lock = self._locks[git_dir] = os.open(git_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            _share(lock)
+            hooks, common = Path(git_dir, "hooks"), Path(git_dir, "commondir")
+            has_hooks = hooks.exists()
+            hooks.mkdir(exist_ok=True)
+            if not common.exists():
+                common.write_text(_HERE if has_hooks else _HERE_AND_HOOKS, encoding="ascii")
+
+    def give_back(self) -> None:
+        """Remove what was made, unless others hold it, too, or it is not as it was made."""
+        for git_dir, lock in self._locks.items():
+            with contextlib.suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove_places(git_dir)
+            os.close(lock)
+        self._locks.clear()
+
+
+def _share(lock: int) -> None:
+    """A shared lock, where it is to be had soon: a task of ours could hold another one for ever."""
+    for _ in range(_TRIES):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return
+        time.sleep(_PAUSE_S)
+
+
+def _remove_places(git_dir: str) -> None:
+    """Raises: OSError."""
+    common = Path(git_dir, "commondir")
+    content = common.read_text(encoding="ascii", errors="replace")
+    if content in (_HERE, _HERE_AND_HOOKS):
+        common.unlink()
+    if content == _HERE_AND_HOOKS:
+        Path(git_dir, "hooks").rmdir()
 
 
 def _linked(dot_git: Path) -> Iterator[str]:

@@ -54,6 +54,7 @@ from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.sharding import save_manifest
 from pi_batch.wiring.stored_plan import Origin, StoredPlan, Storing, read_plan, write_plan
 from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal
+from pi_batch.wiring.sweeping import note_run, sweep
 from pi_batch.wiring.tasks import TaskMaker
 
 SIGNAL_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 143}
@@ -146,6 +147,8 @@ def _carry_out(call: Call) -> BatchResult:
         private_dir = stack.enter_context(private_directory(known, parent))
         log, leg = _open_leg(call, private_dir)
         make_private(private_dir)
+        note_run(private_dir, call.run_dir)
+        sweep(private_dir.parent)
         batch: Batch
 
         def warn(key: str, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -37,3 +38,14 @@ def test_hierarchies_are_directories_that_this_process_may_write() -> None:
         assert hierarchy.directory.is_dir()
         assert set(hierarchy.controllers) <= set(cgroups.CONTROLLERS)
         assert not list(Path(hierarchy.directory).glob("pi-batch-*-probe"))
+
+
+def test_groups_of_killed_processes_are_swept_and_nothing_else(tmp_path: Path) -> None:
+    names = {"pi-batch-999999999-1": 0, f"pi-batch-{os.getpid()}-1": 1, "pi-batch-x": 1, "other-1": 1}
+    for name in names:
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "pi-batch-999999998-1").mkdir()
+    cgroups.sweep(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {name for name, stays in names.items() if stays} | {"pi-batch-999999998-1"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 from pi_batch.sandboxes import own_git
@@ -47,26 +48,68 @@ def test_settings_and_hooks_of_submodules_are_protected_too(tmp_path: Path) -> N
     assert {f"{git_dir}/hooks", f"{git_dir}/config", f"{module}/config", f"{module}/hooks"} <= set(protected)
 
 
-def test_places_are_held_and_given_back_and_git_does_not_mind(tmp_path: Path) -> None:
-    top = init(tmp_path / "main")
-    git_dir = top / ".git"
+def without_hooks(top: Path) -> Path:
+    """A git directory without a directory of hooks."""
+    git_dir = init(top) / ".git"
     for hook in (git_dir / "hooks").glob("*"):
         hook.unlink()
     (git_dir / "hooks").rmdir()
-    made = own_git.hold_places(str(git_dir))
-    assert made == (f"{git_dir}/hooks", f"{git_dir}/commondir")
-    assert own_git.hold_places(str(git_dir)) == ()
-    shown = subprocess.run(["git", "log", "--format=%s"], cwd=top, capture_output=True, check=True)
-    assert shown.stdout == b"x\n"
-    own_git.give_back(made)
+    return git_dir
+
+
+def test_places_are_held_and_given_back_and_git_does_not_mind(tmp_path: Path) -> None:
+    git_dir = without_hooks(tmp_path / "main")
+    held = own_git.HeldPlaces()
+    held.hold(str(git_dir))
+    held.hold(str(git_dir))
+    assert (git_dir / "hooks").is_dir()
+    for words in (["log", "--format=%s"], ["status", "--porcelain"]):
+        subprocess.run(["git", *words], cwd=git_dir.parent, capture_output=True, check=True)
+    held.give_back()
     assert not (git_dir / "hooks").exists()
     assert not (git_dir / "commondir").exists()
-    own_git.give_back(made)
+    held.give_back()
+
+
+def test_the_last_of_several_sandboxes_gives_the_places_back(tmp_path: Path) -> None:
+    git_dir = without_hooks(tmp_path / "main")
+    first, second = own_git.HeldPlaces(), own_git.HeldPlaces()
+    first.hold(str(git_dir))
+    second.hold(str(git_dir))
+    first.give_back()
+    assert (git_dir / "commondir").exists(), "else the second could be led to other settings"
+    second.give_back()
+    assert not (git_dir / "commondir").exists()
+    assert not (git_dir / "hooks").exists()
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    git_dir = without_hooks(tmp_path / "main")
+    code = (
+        "import os, sys; from pi_batch.sandboxes.own_git import HeldPlaces; held = HeldPlaces();"
+        "held.hold(sys.argv[1]); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(git_dir)], check=False)
+    assert (git_dir / "commondir").exists()
+    held = own_git.HeldPlaces()
+    held.hold(str(git_dir))
+    held.give_back()
+    assert sorted(path.name for path in git_dir.iterdir() if path.name in ("hooks", "commondir")) == []
+
+
+def test_hooks_that_were_there_before_stay(tmp_path: Path) -> None:
+    git_dir = without_hooks(tmp_path / "main")
+    (git_dir / "hooks").mkdir()
+    held = own_git.HeldPlaces()
+    held.hold(str(git_dir))
+    held.give_back()
+    assert (git_dir / "hooks").is_dir()
 
 
 def test_what_was_changed_meanwhile_is_left(tmp_path: Path) -> None:
     git_dir = init(tmp_path / "main") / ".git"
-    made = own_git.hold_places(str(git_dir))
+    held = own_git.HeldPlaces()
+    held.hold(str(git_dir))
     (git_dir / "commondir").write_text("elsewhere\n", encoding="ascii")
-    own_git.give_back(made)
+    held.give_back()
     assert (git_dir / "commondir").exists()
