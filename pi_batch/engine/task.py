@@ -271,12 +271,13 @@ class _TaskRun:
     async def _attempts(self, agent: Agent, judge: Judge) -> None:
         prompt: str | None = self._spec.prompt
         first, known = 1, None
+        last = self._parts.attempts or self._spec.attempts.verify
         left, said = self._beginning.left, self._conversation
         if said is not None and self._beginning.mode == "go_on":
             prompt = None
-            first = min(max(said.attempt, 1), self._spec.attempts.verify)
+            first = min(max(said.attempt, 1), last)
             known = outcome_left(left, said) if left is not None else None
-        for attempt in range(first, self._spec.attempts.verify + 1):
+        for attempt in range(first, last + 1):
             outcome = known or await agent.run(prompt, attempt)
             known = None
             self._answer, self._is_withheld = outcome.answer, outcome.is_withheld

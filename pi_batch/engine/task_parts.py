@@ -58,6 +58,8 @@ class TaskParts(Struct, frozen=True):
     keep_workspace: bool = False
     models: Models | None = None
     """What the task may be asked of, where that is not `port` alone; `port` is one of them."""
+    attempts: int | None = None
+    """Verifications in total; None: what the spec says."""
     is_watched: bool = True
     """Whether any sink takes live-only events."""
     retry: RetryPolicy = field(default_factory=RetryPolicy)

@@ -27,6 +27,8 @@ from pi_batch.session.spent import spent_on
 
 NOT_REPLIES = frozenset({"error", "aborted"})
 """How a recorded message ended that is no reply: the request was made again, or given up."""
+MAX_ATTEMPTS = 1_000
+"""Of a recording: more were never made."""
 EXIT_CODE = re.compile(r"exited with code (-?\d+)|exit code:? (-?\d+)", re.IGNORECASE)
 PATH_BEFORE = r"(?:(?<![\w.~/-])|(?<=[\s\"'=]-[A-Za-z])|(?<=file://))"
 PATH_AFTER = r"(?=[/\s\"'`:;,)\]}>|&]|\.?(?:\s|$)|$)"
@@ -50,6 +52,8 @@ class Recording(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     has_phases: bool = False
     """True when a plan was made first, by a virtual model's word."""
+    attempts: int = 1
+    """How often the work was taken up, after failed verifications."""
 
 
 def find_recording(path: Path, key: str) -> Path:
@@ -95,14 +99,22 @@ def read_recording(path: Path) -> Recording:
         None if first is None else user_text_of(first),
         _roots(session, branch),
         _warnings(session),
-        any(_is_planning(entry) for entry in branch),
+        any(_own(entry).get("is_planning") is True for entry in branch),
+        max((_attempt(entry) for entry in branch), default=1),
     )
 
 
-def _is_planning(entry: Entry) -> bool:
-    """True for our own entry that says: who is asked from here on makes a plan."""
+def _own(entry: Entry) -> Mapping[str, Any]:
+    """What an entry of this program's own says; nothing for any other."""
     value = entry.fields.get("data") if entry.type == "custom" else None
-    return isinstance(value, Mapping) and value.get("kind") == "model" and value.get("is_planning") is True
+    is_own = entry.fields.get("customType") == "pi-batch"
+    return value if is_own and isinstance(value, Mapping) else {}
+
+
+def _attempt(entry: Entry) -> int:
+    """Which attempt an entry begins; 1 for one that begins none."""
+    number = _own(entry).get("attempt") if _own(entry).get("kind") == "attempt" else 1
+    return number if isinstance(number, int) and 1 <= number <= MAX_ATTEMPTS else 1
 
 
 def user_text_of(message: UserMessage) -> str:

@@ -75,6 +75,11 @@ class Replay:
         """True when the recording has a plan first, and then its work."""
         return self._recording.has_phases
 
+    @property
+    def attempts(self) -> int:
+        """How often the recorded work was taken up, after failed verifications."""
+        return self._recording.attempts
+
     def bind(self, workspace: str) -> None:
         """Say where the live workspace is, before the first request: recorded paths lead there then."""
         self._rewrite = path_rewriter(self._recording.roots, workspace)

@@ -41,11 +41,12 @@ def clamped(level: Level, levels: tuple[Level, ...] | None) -> Level | None:
 
 
 def _of_family(facts: ModelFacts) -> tuple[Level, ...]:
-    off: tuple[Level, ...] = ("off",) if facts.can_stop_thinking and facts.thinking != "effort" else ()
+    has_off = facts.can_stop_thinking and facts.thinking in ("adaptive", "budget", "tokens")
+    off: tuple[Level, ...] = ("off",) if has_off else ()
     match facts.thinking:
         case "none":
             return ()
-        case "budget":
+        case "budget" | "tokens":
             return (*off, *BUDGET_TOKENS)
         case _:
             return (*off, *_levels(facts.efforts))

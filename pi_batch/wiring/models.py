@@ -44,6 +44,8 @@ class OpenedModel(Struct, frozen=True):
     bind_workspace: Callable[[str], None]
     models: Models | None = None
     """Everybody who may be asked, where that is not the port alone."""
+    attempts: int = 1
+    """How many a recording has."""
 
 
 class _Service(Struct, frozen=True):
@@ -249,9 +251,9 @@ class ModelPool:
             warnings=replay.warnings,
         )
         if not replay.has_phases:
-            return OpenedModel(port, replay.bind)
+            return OpenedModel(port, replay.bind, attempts=replay.attempts)
         route = ByPhase(task.model, OneModel(port.label), OneModel(port.label))
-        return OpenedModel(port, replay.bind, Models(route, {port.label: port}))
+        return OpenedModel(port, replay.bind, Models(route, {port.label: port}), replay.attempts)
 
 
 def route_of(task: PlannedTask) -> Route:

@@ -76,6 +76,7 @@ class TaskMaker(Struct, frozen=True):
             make_sandbox=partial(self.sandboxes.make, spec, dirs),
             port=opened.port,
             models=opened.models,
+            attempts=self._attempts(planned, opened.attempts),
             bind_workspace=opened.bind_workspace,
             tools=tools.by_name,
             declarations=tools.declarations,
@@ -95,6 +96,11 @@ class TaskMaker(Struct, frozen=True):
             bind_history=lambda messages: store.keep(stored_in(messages)),
             is_watched=self.is_watched,
         )
+
+    def _attempts(self, planned: PlannedTask, recorded: int) -> int:
+        """Verifications in total; as many as a recording has, where the spec says nothing."""
+        own, setting = planned.spec.attempts.verify, planned.settings.get("attempts.verify")
+        return max(own, recorded) if setting is not None and setting.source == "default" else own
 
     def _need_files(self, planned: PlannedTask) -> None:
         """Raises: WorkspaceError where a conversation is to go on whose files are gone."""
