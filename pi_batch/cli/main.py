@@ -33,7 +33,7 @@ COMMANDS = {
     "compare": CommandEntry("pi_batch.cli.compare", "Compare runs or models; a gate for CI."),
     "hook": CommandEntry("pi_batch.cli.hook", "Check what is staged, as a pre-commit hook."),
     "apply": CommandEntry("pi_batch.cli.apply", "Publish the patches of a run."),
-    "suite": CommandEntry("pi_batch.cli.suite", "Prove that benchmark suites tell right from wrong."),
+    "suite": CommandEntry("pi_batch.cli.suite", "Prove and import benchmark suites."),
     "export": CommandEntry("pi_batch.cli.export", "Make a session readable: one HTML page, or text."),
     "tools": CommandEntry("pi_batch.cli.tools", "List the tools that a model gets."),
     "schema": CommandEntry("pi_batch.cli.schema", "Print the JSON Schema of a file format."),

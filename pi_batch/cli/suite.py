@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -12,7 +12,7 @@ from pi_batch.cli.options import run_options
 
 @click.group("suite", epilog="Example: pi-batch suite check --help")
 def command() -> None:
-    """Prove that benchmark suites tell right from wrong."""
+    """Prove and import benchmark suites."""
 
 
 @command.command("check", epilog="Example: pi-batch suite check bench --jobs 2 --filter 'sql-*'")
@@ -40,3 +40,34 @@ def check(specs: tuple[str, ...], as_json: bool, **flags: Any) -> int:
     from pi_batch.wiring.suite_check import check_suite
 
     return check_suite(specs, run_options(flags), as_json=as_json)
+
+
+@command.command("import", epilog="Example: pi-batch suite import harbor terminal-bench/tasks my-suite")
+@click.argument("form", type=click.Choice(["harbor", "swebench"]), metavar="FORMAT")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--repos",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="For swebench: where the repositories are, as OWNER/NAME, OWNER__NAME or NAME.",
+)
+@click.option(
+    "--setup",
+    multiple=True,
+    metavar="COMMAND",
+    help="For swebench: the tasks' workspace.setup. Default: none.",
+)
+def import_(
+    form: Literal["harbor", "swebench"], path: Path, out: Path, *, repos: Path | None, setup: tuple[str, ...]
+) -> int:
+    """Write tasks of another format as a suite.
+
+    FORMAT harbor: PATH is a task directory of Harbor or terminal-bench, or a directory of such; those that
+    need an image cannot be had. FORMAT swebench: PATH is a .json or .jsonl file with rows as SWE-bench has
+    them. OUT is a new directory. What becomes of each task is said in a line. Exit code 0: all were
+    imported, 1: some.
+    """
+    from pi_batch.wiring.importing import import_suite
+
+    return import_suite(form, path, out, repos=repos, setup=setup)

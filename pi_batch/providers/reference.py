@@ -1,7 +1,7 @@
 """`oracle` and `nop`: the ends of the scale that a benchmark's checks are tried by.
 
 A solution is a directory: each file in it is written to the same path of the workspace; `.deleted` lists
-paths to be removed, one a line; `.answer` is the last reply.
+paths to be removed, one a line; `.script` is a shell script that is run; `.answer` is the last reply.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pi_batch.messages import AssistantMessage
 from pi_batch.providers.steps import Steps, calls, says
 from pi_batch.task_content import read_tree
 
-DELETED, ANSWER = ".deleted", ".answer"
+DELETED, ANSWER, SCRIPT = ".deleted", ".answer", ".script"
 DONE = "Done as the reference solution does it."
 NOTHING = "Nothing was done."
 
@@ -58,5 +58,7 @@ def _work(content: Mapping[str, str]) -> Iterator[tuple[str, Mapping[str, Any]]]
     if gone:
         yield "bash", {"command": f"rm -r -- {shlex.join(gone)}"}
     for path, text in content.items():
-        if path not in (DELETED, ANSWER):
+        if path not in (DELETED, ANSWER, SCRIPT):
             yield "write", {"path": path, "content": text}
+    if SCRIPT in content:
+        yield "bash", {"command": content[SCRIPT], "timeout_s": 600}

@@ -28,7 +28,7 @@ class Source(Struct, frozen=True):
 
 def read_source(word: str) -> Source:
     """The models that a word names: PATH, or PATH:MODEL. Raises: UsageError."""
-    path, model = _split(word)
+    path, model = split_word(word)
     batch = read_run(path)
     found = entrants_of(batch, printable(str(path)))
     if not found:
@@ -65,7 +65,7 @@ def read_run(path: Path) -> BatchResult:
     return batch
 
 
-def _split(word: str) -> tuple[Path, str]:
+def split_word(word: str) -> tuple[Path, str]:
     """PATH and MODEL; a path may hold colons, and so may a model. Raises: UsageError."""
     if _is_there(word):
         return Path(word), ""

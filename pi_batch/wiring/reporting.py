@@ -90,7 +90,7 @@ def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> Sessi
         if found is None or not path.is_file() or not path.resolve().is_relative_to(run_dir.resolve()):
             continue
         try:
-            session, verdict = _read_masked(path), _verdict_of(run_dir, result)
+            session, verdict = read_masked(path), _verdict_of(run_dir, result)
         except UsageError:
             continue
         if has_pages:
@@ -108,13 +108,13 @@ def _write_session_pages(run_dir: Path, batch: BatchResult, page: Path) -> Sessi
 def export_session(path: Path, *, is_page: bool) -> str:
     """A session as an HTML page or as readable text. Raises: UsageError."""
     utf8_streams()
-    session = _read_masked(path)
+    session = read_masked(path)
     if not is_page:
         return export_text(session)
     return session_page(session, _verdict(path))
 
 
-def _read_masked(path: Path) -> SessionFile:
+def read_masked(path: Path) -> SessionFile:
     """A session without secret values of this environment; hidden ones are said. Raises: UsageError."""
     session, mask = read_session(path), Surroundings.of_process().masker(())
     if mask.is_empty:

@@ -1,0 +1,1 @@
+"""Tasks in other programs' formats: Harbor and terminal-bench directories, SWE-bench rows."""
