@@ -6,13 +6,13 @@ tests begin with are answered by stand-ins, as nothing can be installed here: wh
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 RUN_PYTEST = 'exec python3 -I -m pytest -p no:cacheprovider -c /dev/null --rootdir="$TEST_DIR" "$@"\n'
 SKIP_OPTIONS = """\
@@ -78,7 +78,7 @@ def moved(text: str, places: dict[str, str]) -> str:
     return re.sub(rf"(?<![\w./-])({names})(?![\w-])", lambda found: places[found[1]], text)
 
 
-def run(config: dict[str, object], box: Path, places: dict[str, str]) -> int:
+def run(config: Any, box: Path, places: dict[str, str]) -> int:
     """Run the task's script; its exit code."""
     for directory in ("bin", "home/.local/bin", "logs/verifier", "logs/agent"):
         (box / directory).mkdir(parents=True)
@@ -86,21 +86,18 @@ def run(config: dict[str, object], box: Path, places: dict[str, str]) -> int:
         (box / "bin" / name).write_text(f"#!/bin/sh\n{body}", encoding="utf-8")
         (box / "bin" / name).chmod(0o755)
     (box / "home/.local/bin/env").write_text("", encoding="utf-8")
-    given = {name: moved(value, places) for name, value in dict(config["env"]).items()}  # type: ignore[call-overload]
-    environment = {
-        **os.environ,
-        **given,
-        "PATH": f"{box / 'bin'}:{os.environ.get('PATH', '/usr/bin:/bin')}",
+    settings = {
+        **{name: moved(value, places) for name, value in config["env"].items()},
         "HOME": str(box / "home"),
         "TEST_DIR": str(box / "tests"),
     }
-    script = box / "tests" / str(config["script"])
-    return subprocess.run(
-        ["bash", str(script)], env=environment, stdin=subprocess.DEVNULL, check=False
-    ).returncode
+    script = 'PATH="$1:$PATH" exec bash "$2"'
+    words = ["bash", "-c", script, "bash", str(box / "bin"), str(box / "tests" / config["script"])]
+    pairs = [f"{name}={value}" for name, value in settings.items()]
+    return subprocess.run(["env", "--", *pairs, *words], stdin=subprocess.DEVNULL, check=False).returncode
 
 
-def verdict(config: dict[str, object], logs: Path, code: int) -> int:
+def verdict(config: Any, logs: Path, code: int) -> int:
     """0 for a reward of 1, or for terminal-bench an exit code of 0."""
     if not config["has_reward"]:
         return 0 if code == 0 else 1

@@ -5,7 +5,6 @@ pytest. All tests of FAIL_TO_PASS and PASS_TO_PASS must pass (or fail as they ar
 """
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +65,7 @@ def run(config: dict[str, list[str]], root: Path, box: Path) -> dict[str, str]:
     found = box / "outcomes.json"
     options = ["-p", "no:cacheprovider", "--rootdir", str(root), "-q"]
     words = ["python3", "-B", str(box / "run.py"), str(found), *options, *files]
-    subprocess.run(words, cwd=root, env=dict(os.environ), stdin=subprocess.DEVNULL, check=False)
+    subprocess.run(words, cwd=root, stdin=subprocess.DEVNULL, check=False)
     if not found.exists():
         print("FAILED: pytest did not come to its end", flush=True)
         return {}
