@@ -40,13 +40,12 @@ def gemini_frames(reply: Reply, body: Mapping[str, Any], request_chars: int) -> 
     if "blocked" in reply.quirks:
         yield _frame({"promptFeedback": {"blockReason": reply.stop or "SAFETY"}, **counted, **head})
         return
-    for part in _parts(reply, model):
-        content = {"parts": [part], "role": "model"}
-        yield _frame({"candidates": [{"content": content, "index": 0}], **counted, **head})
+    contents: list[dict[str, Any]] = [{"parts": [part], "role": "model"} for part in _parts(reply, model)]
+    candidates = [{"content": content, "index": 0} for content in contents] or [{"index": 0}]
     if "no_finish" not in reply.quirks:
-        last: dict[str, Any] = {"finishReason": reply.stop or "STOP", "index": 0}
-        last |= {"content": {"parts": [{"text": ""}], "role": "model"}}
-        yield _frame({"candidates": [last], **counted, **head})
+        candidates[-1]["finishReason"] = reply.stop or "STOP"
+    for candidate in candidates:
+        yield _frame({"candidates": [candidate], **counted, **head})
 
 
 def gemini_document(reply: Reply, body: Mapping[str, Any], request_chars: int) -> dict[str, Any]:

@@ -71,9 +71,10 @@ def check_gemini(body: Mapping[str, Any], model: str) -> None:
         for place, part in enumerate(content["parts"]):
             _check_part(part, content["role"], f"{where}.parts[{place}]", model)
     need(contents[0]["role"] == "user", "the first turn must be of the user")
-    _check_turns(contents, model)
+    steps = _steps(contents)
+    _check_turns(steps)
     if generation(model) >= 3:
-        _check_signatures(contents)
+        _check_signatures(steps)
 
 
 def _unknown(path: str) -> Refusal:
@@ -191,7 +192,18 @@ def _check_blob(blob: Any, where: str) -> None:
     check_image(blob["mimeType"], blob.get("data", ""), where)
 
 
-def _check_turns(contents: list[dict[str, Any]], model: str) -> None:
+def _steps(contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The contents, with those of the model in a row as one: Google's own client sends one for each chunk."""
+    steps: list[dict[str, Any]] = []
+    for content in contents:
+        if steps and content["role"] == steps[-1]["role"] == "model":
+            steps[-1] = {"role": "model", "parts": [*steps[-1]["parts"], *content["parts"]]}
+        else:
+            steps.append(content)
+    return steps
+
+
+def _check_turns(contents: list[dict[str, Any]]) -> None:
     """A turn with N calls is followed by one turn with exactly N responses, for the same calls in order."""
     waiting: list[Mapping[str, Any]] = []
     for content in contents:
