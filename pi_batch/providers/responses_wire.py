@@ -196,7 +196,7 @@ def _result(message: ToolResultMessage, ids: WireIds) -> dict[str, Any]:
 
 
 def _tool(tool: ToolDeclaration) -> dict[str, Any]:
-    """A declaration; `strict` is said, since it would be true where it is not."""
+    """A declaration; `strict` is said, since the service may try it where nobody says."""
     return {
         "type": "function",
         "name": tool.name,

@@ -116,7 +116,7 @@ def _check_tools(body: Mapping[str, Any]) -> None:
         check_schema(tool.get("parameters"), f"{where}.parameters")
         strict = "in strict mode 'additionalProperties' is required to be supplied and to be false"
         is_closed = tool["parameters"].get("additionalProperties") is False
-        need(tool.get("strict") is False or is_closed, f"{where}.parameters: {strict}")
+        need(not tool.get("strict") or is_closed, f"{where}.parameters: {strict}")
 
 
 def _check_item(item: Any, where: str) -> None:

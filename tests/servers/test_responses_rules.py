@@ -71,7 +71,7 @@ REFUSED: dict[str, tuple[Callable[[Body], None], str]] = {
     "format without schema": (drop("text", "format", "schema"), "text.format.schema"),
     "empty tools": (put("tools", value=[]), "too short"),
     "nested tool": (put("tools", 0, "function", value={}), "Unknown parameter"),
-    "strict by default": (drop("tools", 0, "strict"), "additionalProperties"),
+    "strict without being closed": (put("tools", 0, "strict", value=True), "additionalProperties"),
     "tool choice without tools": (
         lambda b: (b.pop("tools"), b.update(tool_choice="auto"))[1],
         "only allowed when 'tools'",
