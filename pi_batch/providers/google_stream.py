@@ -188,7 +188,7 @@ class GeminiAssembler:
 
     def _call(self, part: _Part, call_id: str) -> ToolCall:
         args = part.call.get("args")
-        text = dumps({} if args is None else args).decode()
+        text = args if isinstance(args, str) else dumps({} if args is None else args).decode()
         arguments = parse_arguments(text)
         name = _text(part.call.get("name"))
         raw = "" if arguments is not None else text

@@ -95,6 +95,8 @@ class GeminiRules:
                     part = {"text": block.text}
                 case ToolCall():
                     part = {"functionCall": self._call(block, ids)}
+                    if block.arguments is None:
+                        signature = None  # it was given for what could not be read, and is not sent
                     if not has_call and not self._is_plain:
                         signature = signature or UNSIGNED
                     has_call = True

@@ -201,6 +201,15 @@ def test_signatures_of_another_model_are_left_out_and_its_first_call_says_so(fie
     assert [part.get("thoughtSignature") for part in parts] == [None, UNSIGNED, None]
 
 
+def test_a_call_that_goes_back_without_its_arguments_is_not_sent_under_its_signature() -> None:
+    broken = ToolCall("c1", "read", None, "[1]", "S")
+    part = contents(user_text("x"), own(broken), result("c1"))[1]["parts"][0]
+    assert part == {
+        "functionCall": {"id": "c1", "name": "read", "args": {}},
+        "thoughtSignature": UNSIGNED,
+    }
+
+
 def test_what_answered_by_another_name_than_asked_is_ones_own() -> None:
     answered = replace(own(signed("c1"), model="gemini-3.5-flash"), requested_model="gemini-flash-latest")
     sent = contents(user_text("x"), answered, result("c1"), model="gemini-flash-latest")

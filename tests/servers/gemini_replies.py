@@ -77,12 +77,20 @@ def _parts(reply: Reply, model: str) -> list[dict[str, Any]]:
 
 
 def _call(index: int, call: Call, reply: Reply, *, is_new: bool) -> dict[str, Any]:
-    args: Any = dict(call.arguments) if call.raw is None else json.loads(call.raw or "{}")
+    args: Any = dict(call.arguments) if call.raw is None else _loose(call.raw or "{}")
     wire: dict[str, Any] = {"name": call.name, "args": args}
     call_id = f"fc-{index}-{call.name}" if call.id is None else call.id
     if not is_new or "no_ids" in reply.quirks:
         return wire
     return {"id": "fc-0" if "same_id" in reply.quirks else call_id, **wire}
+
+
+def _loose(raw: str) -> Any:
+    """What is no JSON stands there as a string."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return raw
 
 
 def _frame(chunk: Mapping[str, Any]) -> str:
