@@ -40,12 +40,14 @@ STOP_BY_DIMENSION: dict[Dimension, AgentStop] = {
 class BudgetExhausted(Exception):
     """A limit leaves no room for what was asked."""
 
-    def __init__(self, dimension: Dimension, limit: float, *, is_suite: bool) -> None:
-        owner = "the suite's budget" if is_suite else "budget"
-        super().__init__(f"{owner}.{dimension}: the limit of {limit:g} leaves no room")
+    def __init__(
+        self, dimension: Dimension, limit: float, *, is_suite: bool, owner: str = "the suite"
+    ) -> None:
+        whose = f"{owner}'s budget" if is_suite else "budget"
+        super().__init__(f"{whose}.{dimension}: the limit of {limit:g} leaves no room")
         self.dimension: Dimension = dimension
         self.is_suite = is_suite
-        """True when the suite's limit is in the way, not the task's own."""
+        """True when a limit that tasks share is in the way, not the task's own."""
 
     @property
     def stop(self) -> AgentStop:
@@ -110,13 +112,21 @@ class _Change:
 
 
 class Ledger:
-    """Spending and limits of one task, or of a whole suite (one that is another's parent)."""
+    """Spending and limits of one task, or of many: a suite, a repository (one that is another's parent)."""
 
     def __init__(
-        self, limit: BudgetAmounts, clock: Clock, parent: Ledger | None = None, *, is_suite: bool = False
+        self,
+        limit: BudgetAmounts,
+        clock: Clock,
+        parent: Ledger | None = None,
+        *,
+        is_suite: bool = False,
+        owner: str = "the suite",
     ) -> None:
+        """`is_suite`: tasks share it; `owner` says who has it then."""
         self.limit = limit
         self.is_suite = is_suite
+        self.owner = owner
         self.usage = Usage()
         self.turns = 0
         self.cost_usd: float | None = 0.0
@@ -254,6 +264,11 @@ class Ledger:
         """The first limit reached here or in the suite, or None: no further reply is possible."""
         return next(filter(None, (ledger._reached() for ledger in self._chain())), None)
 
+    def exhausted_by(self) -> str | None:
+        """The same with its owner: `the suite's budget.turns`."""
+        reached = ((ledger.owner, ledger._reached()) for ledger in self._chain())
+        return next((f"{owner}'s budget.{name}" for owner, name in reached if name), None)
+
     def _reached(self) -> Dimension | None:
         reached: tuple[tuple[Dimension, float | None, float], ...] = (
             ("turns", self.limit.turns, self.turns),
@@ -271,7 +286,7 @@ class Ledger:
             ledger = ledger._parent
 
     def _exhausted(self, dimension: Dimension, limit: float) -> BudgetExhausted:
-        return BudgetExhausted(dimension, limit, is_suite=self.is_suite)
+        return BudgetExhausted(dimension, limit, is_suite=self.is_suite, owner=self.owner)
 
     def _grantable(self, need: Need) -> int:
         """Output tokens that would fit if no other reservation were open. Raises: BudgetExhausted."""

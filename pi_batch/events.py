@@ -26,12 +26,13 @@ from pi_batch.results import (
     RoutePolicy,
     RunError,
     SandboxReport,
+    SkippedBy,
     TestCounts,
 )
 
 LOG_VERSION = 1
 
-VerificationPhase = Literal["setup", "precheck", "baseline", "verify"]
+VerificationPhase = Literal["only_if", "setup", "precheck", "baseline", "verify"]
 """Only `verify` decides; setup runs again in the clean copy, baseline counts the start's tests."""
 
 
@@ -294,6 +295,7 @@ class TaskEnd(Struct, frozen=True):
     used: BudgetAmounts
     """Since the task began, over all legs."""
     skip_reason: str | None = None
+    skipped_by: SkippedBy | None = None
     is_starved: bool = False
     """True when skipped for want of the suite's budget: such a run exits 1."""
     error: RunError | None = None

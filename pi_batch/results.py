@@ -33,6 +33,8 @@ AgentStop = Literal[
 
 RoutePolicy = Literal["fallback", "escalate", "phases", "classify", "function"]
 """How a virtual model, or a spec's `fallback:`, picks among models."""
+SkippedBy = Literal["only_if", "left_alone", "precheck", "budget"]
+"""What decided that there was nothing to do: the spec, earlier nights, a command, or want of budget."""
 
 BatchStatus = Literal["running", "complete", "interrupted"]
 FileStatus = Literal["added", "modified", "deleted", "renamed"]
@@ -43,6 +45,14 @@ class RunError(Struct, frozen=True):
 
     kind: ErrorKind
     message: str
+    """One line."""
+
+
+class Skip(Struct, frozen=True):
+    """Why a task is not run."""
+
+    by: SkippedBy
+    reason: str
     """One line."""
 
 
@@ -268,6 +278,8 @@ class RunResult(Struct, frozen=True):
     """provider/model that answered -> its sums; they add up to `usage` and `total_cost_usd`."""
     model_selections: tuple[ModelSelection, ...] = ()
     """What a virtual model or a fallback decided, in order; empty for a plain model."""
+    skipped_by: SkippedBy | None = None
+    """None when it was not skipped."""
 
 
 class Totals(Struct, frozen=True):

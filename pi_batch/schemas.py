@@ -89,6 +89,10 @@ def _task() -> dict[str, Any]:
             {"type": "array", "items": {"anyOf": [_TEXT, {"$ref": "#/$defs/Check"}]}},
         ],
     }
+    fields["only_if"] = {
+        **_described(fields["only_if"]),
+        "anyOf": [_TEXT, {"$ref": "#/$defs/OnlyIf"}, {"type": "null"}],
+    }
     fields["system"] = {**_described(fields["system"]), "anyOf": [_TEXT, {"$ref": "#/$defs/SystemSpec"}]}
     for name in RESERVED:
         _note_reserved(name.removesuffix("[]"), schema)

@@ -30,6 +30,7 @@ DEFAULT_ENV = ("PATH", "HOME", "LANG")
 
 
 Seconds = Annotated[float, Meta(gt=0)]
+Days = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
 Dollars = Annotated[float, Meta(ge=0)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -153,6 +154,21 @@ class MatrixRepo(SpecModel, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({to_json(self)})"
+
+
+class OnlyIf(SpecModel, frozen=True, kw_only=True):
+    """When a task is worth running; everything that is given must hold, else it is skipped."""
+
+    run: Text | None = None
+    """A shell command in the workspace, before setup: exit code 0 means run."""
+    timeout_s: Seconds = 300.0
+    """Seconds, for run."""
+    changed: tuple[str, ...] = ()
+    """Globs: commits changed a path that matches since the task last passed or had nothing to do."""
+    since: str | None = None
+    """A branch, tag or commit that `changed` compares with instead."""
+    days: Days | None = None
+    """At least so many days since the task last ran."""
 
 
 class Precheck(SpecModel, frozen=True, kw_only=True):
@@ -286,8 +302,8 @@ class TaskSpec(SpecModel, frozen=True, kw_only=True):
     """Instructions to load on demand."""
     mcp: Mapping[str, Any] = field(default_factory=dict)
     """MCP servers."""
-    only_if: Any = None
-    """When to run at all."""
+    only_if: OnlyIf | None = None
+    """When to run at all; a plain command is its run."""
     follow_ups: tuple[str, ...] = ()
     """Templates of further prompts: each is said when the agent would stop, before the checks."""
     tags: tuple[str, ...] = ()

@@ -217,6 +217,7 @@ class TaskFold:
             repo=planned.repo,
             ref=planned.ref,
             repo_name=planned.repo_name,
+            skipped_by=end.skipped_by if end and is_skipped else None,
         )
 
     def _durations_s(self) -> tuple[float, float]:

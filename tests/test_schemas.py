@@ -44,7 +44,7 @@ def test_every_field_of_a_task_is_described() -> None:
 def test_what_is_not_available_yet_is_said() -> None:
     schema = task_schema()
     properties = schema["properties"]
-    for name in ("skills", "mcp", "only_if"):
+    for name in ("skills", "mcp"):
         assert NOT_AVAILABLE in properties[name]["description"]
     assert NOT_AVAILABLE not in properties["prompt"]["description"]
     workspace = schema["$defs"]["WorkspaceSpec"]["properties"]
@@ -56,6 +56,8 @@ TASKS = [
     "prompt: x",
     "prompt: x\nid: a\nversion: 1\ntitle: T\nmodel: fake/x\ntags: [a]",
     "prompt: x\nverify: pytest -q",
+    "prompt: x\nonly_if: test -f a",
+    "prompt: x\nonly_if: {changed: [src/**], since: main, days: 7, run: make}",
     "prompt: x\nverify: [pytest -q, {run: make}, {name: lint, run: ruff check, timeout_s: 3}]",
     "prompt: x\nsystem: Be brief.",
     "prompt: x\nsystem: {replace: Mine.}",

@@ -46,6 +46,20 @@ from pi_batch.cli.options import (
     help="With --shard: which part has which task, from `pi-batch plan --manifest`. Default: by time limits.",
 )
 @executor_options
+@click.option(
+    "--state",
+    metavar="DIR",
+    help="Remember here what was tried, and leave alone what failed three times. Default: PI_BATCH_STATE, "
+    "else nowhere.",
+)
+@click.option(
+    "--try-again",
+    "tries_again",
+    is_flag=True,
+    envvar="PI_BATCH_TRY_AGAIN",
+    show_envvar=True,
+    help="Also run what is left alone. Default: off.",
+)
 @reserved_options("--cache!")
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.

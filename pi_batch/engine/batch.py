@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from pi_batch import __version__
 from pi_batch.budget import Ledger
-from pi_batch.engine.legs import Work, everything
+from pi_batch.engine.legs import Work, everything, spent_by
 from pi_batch.engine.remote import Remote
 from pi_batch.engine.stream import Stream
 from pi_batch.engine.task import run_task
@@ -62,6 +62,7 @@ class Batch:
         self._ledger.carry(self._work_left.earlier.spent)
         executor = parts.executor
         self._remote = self._make_remote(executor) if executor is not None and executor.is_remote else None
+        self._groups = {name: self._group(name) for name in parts.plan.group_budgets}
         self._workers: list[asyncio.Task[None]] = []
         self.at_once: int | None = None
         """How many trials the executor takes; None: as many as the plan says."""
@@ -74,6 +75,16 @@ class Batch:
             return task_start(task, self._clock, self._work_left.mode(task.planned.key) or "begin")
 
         return Remote(executor, self._stream, self._limit, lambda: self._ledger.seconds_left, start_of)
+
+    def _group(self, name: str) -> Ledger:
+        """The ledger of a repository's tasks, with what earlier legs spent on them."""
+        plan, earlier = self._parts.plan, self._work_left.earlier.tasks
+        limit = limits(plan.group_budgets[name])
+        ledger = Ledger(limit, self._clock, self._ledger, is_suite=True, owner="the repository")
+        keys = [task.planned.key for task in plan.tasks if task.group == name]
+        left = [earlier[key] for key in keys if key in earlier]
+        ledger.carry(spent_by([one.result for one in left], sum(one.wall_s for one in left)))
+        return ledger
 
     def cancel(self, signal_exit_code: int) -> None:
         """End every running task now; reports and partial patches are still written."""
@@ -126,7 +137,7 @@ class Batch:
     async def _work(self, queue: Iterator[PlannedTask]) -> None:
         """Take tasks off the queue until it is empty."""
         for task in queue:
-            reason = self._starved() if self._remote is None else None
+            reason = self._starved(task) if self._remote is None else None
             if reason is not None and self._work_left.mode(task.planned.key) == "begin":
                 self._skip(task, reason)
                 self._write_reports()
@@ -139,12 +150,14 @@ class Batch:
             finally:
                 self._write_reports()
 
-    def _starved(self) -> str | None:
-        """Why no further task can begin, or None."""
-        dimension = self._ledger.exhausted_dimension()
-        if dimension is None:
-            return None
-        return f"not started: the suite's budget.{dimension} is used up"
+    def _starved(self, task: PlannedTask) -> str | None:
+        """Why a task cannot begin any more, or None."""
+        limit = self._shared(task).exhausted_by()
+        return None if limit is None else f"not started: {limit} is used up"
+
+    def _shared(self, task: PlannedTask) -> Ledger:
+        """What a task shares with others: its repository's ledger, within the suite's."""
+        return self._groups.get(task.group, self._ledger)
 
     async def _run_one(self, task: PlannedTask) -> None:
         key = task.planned.key
@@ -155,9 +168,11 @@ class Batch:
         work = self._work_left
         left = work.earlier.tasks.get(key)
         beginning = TaskBeginning(work.mode(key) or "begin", left, is_changed=work.is_changed)
+        shared = self._shared(task)
+        shared.start_time()
 
         async def run_here() -> None:
-            await run_task(task, self._parts.open_task, self._ledger, emit, self._clock, beginning=beginning)
+            await run_task(task, self._parts.open_task, shared, emit, self._clock, beginning=beginning)
 
         if self._parts.executor is None:
             await run_here()
@@ -167,7 +182,7 @@ class Batch:
     def _skip(self, task: PlannedTask, reason: str) -> None:
         key = task.planned.key
         self._stream.emit(key, task_start(task, self._clock))
-        self._stream.emit(key, TaskEnd(0.0, 0.0, BudgetAmounts(), skip_reason=reason, is_starved=True))
+        self._stream.emit(key, _starved_end(reason))
 
     def _emit(self, event: Event) -> None:
         self._stream.emit(None, event)
@@ -197,3 +212,8 @@ class Batch:
         if self._stream.failure is None:
             self._stream.failure = error
             self._end_early()
+
+
+def _starved_end(reason: str) -> TaskEnd:
+    """The end of a task that had no budget to begin with."""
+    return TaskEnd(0.0, 0.0, BudgetAmounts(), skip_reason=reason, skipped_by="budget", is_starved=True)

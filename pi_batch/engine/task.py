@@ -28,7 +28,7 @@ from pi_batch.errors import PiBatchError, PolicyError
 from pi_batch.events import TaskEnd, Warned, WorkspaceReady
 from pi_batch.harness import effective_protect
 from pi_batch.protocols import Changes, Clock, Sandbox
-from pi_batch.results import ChangedFile, RunError, SandboxReport
+from pi_batch.results import ChangedFile, RunError, SandboxReport, Skip
 from pi_batch.spec import PlannedTask
 
 log = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ class _TaskRun:
         self, task: PlannedTask, suite: Ledger, emit: Emit, clock: Clock, beginning: TaskBeginning
     ) -> None:
         self._spec = task.spec
+        self._shared = "the repository's or the suite's" if task.group else "the suite's"
         self._emit = emit
         self._clock = clock
         self._beginning = beginning
@@ -92,24 +93,30 @@ class _TaskRun:
         self._patch_name: str | None = None
         self._is_open = False
         self._is_starved = False
-        self._skip_reason: str | None = None
+        self._skip: Skip | None = None
         self.error: RunError | None = None
 
     async def go(self, parts: TaskParts) -> None:
         """Everything up to the verdict."""
-        self._parts = parts
+        self._parts, mode = parts, self._beginning.mode
+        self._skip = await parts.gate() if mode == "begin" else None
+        if self._skip is not None:
+            return
         judge = await self._open()
-        if self._beginning.mode == "go_on":
+        if mode == "begin" and (reason := await judge.only_if()) is not None:
+            self._skip = Skip("only_if", reason)
+            return
+        if mode == "go_on":
             judge.take_up(kept_machine(parts.state_dir))
         else:
             await judge.setup()
             keep_machine(parts.state_dir, judge.machine)
-        if self._beginning.mode == "reverify":
+        if mode == "reverify":
             await self._judge_again(judge)
             return
-        reason = await judge.precheck() if self._beginning.mode != "go_on" else None
+        reason = await judge.precheck() if mode != "go_on" else None
         if reason is not None:
-            self._skip_reason = reason
+            self._skip = Skip("precheck", reason)
             return
         agent = make_agent(
             parts,
@@ -150,7 +157,8 @@ class _TaskRun:
             duration_s=round(duration_s, 3),
             working_s=round(max(0.0, duration_s - self._waited_s), 3),
             used=self._ledger.used,
-            skip_reason=self._skip_reason,
+            skip_reason=self._skip.reason if self._skip else None,
+            skipped_by=self._skip.by if self._skip else None,
             is_starved=self._is_starved,
             error=self.error,
             changed_files=files,
@@ -306,7 +314,7 @@ class _TaskRun:
             self.error, self._is_service_fault = outcome.error, True
         elif outcome.is_starved and self._ledger.turns == 0:
             self._is_starved = True
-            self._skip_reason = "no request made: the suite's budget is used up"
+            self._skip = Skip("budget", f"no request made: {self._shared} budget is used up")
         else:
             return True
         return False

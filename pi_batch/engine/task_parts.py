@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,14 @@ from pi_batch.engine.verification import Judge, JudgeParts
 from pi_batch.events import TaskStart
 from pi_batch.messages import Message, ToolDeclaration
 from pi_batch.protocols import Clock, Sandbox, SandboxUse, Tool, Workspace
-from pi_batch.results import BudgetAmounts
+from pi_batch.results import BudgetAmounts, Skip
 from pi_batch.session_log import SessionLog
 from pi_batch.spec import BudgetSpec, PlannedTask, SuiteBudgetSpec
 from pi_batch.times import iso_utc
+
+
+async def _open_gate() -> Skip | None:
+    return None
 
 
 class TaskParts(Struct, frozen=True):
@@ -65,6 +69,8 @@ class TaskParts(Struct, frozen=True):
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     bind_history: Callable[[Iterable[Message]], None] = lambda _messages: None
     """Tells tools that remember what was said before."""
+    gate: Callable[[], Awaitable[Skip | None]] = _open_gate
+    """Why a task that begins is not to run now; asked before anything is made. Raises: PiBatchError."""
     read_patch: Callable[[str], bytes] = lambda _name: b""
     """A patch of the run directory, by its name relative to run.json. Raises: WorkspaceError."""
 

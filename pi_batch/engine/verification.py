@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -87,24 +87,40 @@ class Judge:
         """What decides how checks run, as it was after `setup`."""
         return self._machine or {}
 
+    async def only_if(self) -> str | None:
+        """Why the task is not worth running; None when it is. Raises: VerificationError."""
+        spec = self._parts.spec.only_if
+        if spec is None or spec.run is None:
+            return None
+        judgement = await self._asked("only_if", spec.run, spec.timeout_s)
+        if judgement.result.passed:
+            return None
+        return one_line(f"only_if: {spec.run} fails ({judgement.result.message})")
+
     async def precheck(self) -> str | None:
         """Why there is nothing to do; None when there is. Raises: VerificationError."""
-        parts, spec = self._parts, self._parts.spec.precheck
+        spec = self._parts.spec.precheck
         if spec is None:
             return None
-        check = Check(name="precheck", run=spec.run, timeout_s=spec.timeout_s)
-        context = without_old_bytecode(task_bench(parts)).context(parts, "precheck.log", 1)
-        judgement = await observed(
-            parts, "precheck", self._verifiers["command"], check, context, name="precheck", command=spec.run
-        )
+        judgement = await self._asked("precheck", spec.run, spec.timeout_s)
         result = judgement.result
-        if result.error is not None:
-            raise VerificationError(f"precheck: {result.error.message}")
         self._baselines.offer(spec.run, judgement)
         if result.passed != (spec.skip_if == "passes"):
             return None
         how = "exits with 0" if result.passed else f"fails ({result.message})"
         return one_line(f"precheck: {spec.run} {how}")
+
+    async def _asked(self, phase: Literal["only_if", "precheck"], run: str, timeout_s: float) -> Judgement:
+        """A command's answer before the agent begins. Raises: VerificationError where it gives none."""
+        parts = self._parts
+        check = Check(name=phase, run=run, timeout_s=timeout_s)
+        context = without_old_bytecode(task_bench(parts)).context(parts, f"{phase}.log", 1)
+        judgement = await observed(
+            parts, phase, self._verifiers["command"], check, context, name=phase, command=run
+        )
+        if judgement.result.error is not None:
+            raise VerificationError(f"{phase}: {judgement.result.error.message}")
+        return judgement
 
     async def judge(self, attempt: int, answer: str | None) -> Verdict:
         """Judge what the workspace holds now. Raises: WorkspaceError, SandboxError, LogWriteError."""

@@ -70,6 +70,8 @@ class Config(Struct, frozen=True):
     """A JSON or TOML price file; absolute when it comes from a file."""
     mirrors: str | None = None
     """Where mirrors of other repositories are kept; absolute when it comes from a file."""
+    state: str | None = None
+    """Where what was tried is remembered between nights; absolute when it comes from a file."""
     providers: Mapping[str, Any] | None = None
     """Services of one's own, name -> table of base_url, key_variable, api, headers, compat, context_window;
     files only."""
@@ -167,6 +169,7 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "retry_cap_s": lambda value: _number(value, above=0),
     "prices": _text,
     "mirrors": _text,
+    "state": _text,
     "providers": _tables,
     "models": _virtual,
 }
@@ -177,7 +180,7 @@ _FILES_ONLY = ("providers", "models")
 _NUMBERS = frozenset(
     name for name, kind in Config.__annotations__.items() if "int" in kind or "float" in kind
 )
-_PATHS = ("output", "prices", "mirrors")
+_PATHS = ("output", "prices", "mirrors", "state")
 _TRUTHS = ("sandbox_required",)
 
 

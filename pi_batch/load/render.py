@@ -55,6 +55,9 @@ def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
     precheck = spec.precheck and replace(
         spec.precheck, run=render(("precheck", "run"), spec.precheck.run, is_command=True)
     )
+    only_if = spec.only_if
+    if only_if is not None and only_if.run is not None:
+        only_if = replace(only_if, run=render(("only_if", "run"), only_if.run, is_command=True))
     return replace(
         spec,
         prompt=render(("prompt",), spec.prompt, is_command=False),
@@ -64,6 +67,7 @@ def _replaced(spec: TaskSpec, render: Callable[..., str]) -> TaskSpec:
         ),
         system=replace(spec.system, **system),
         workspace=replace(spec.workspace, setup=setup),
+        only_if=only_if,
         precheck=precheck,
         verify=checks,
     )

@@ -21,7 +21,6 @@ NOT_AVAILABLE = "not available in this version"
 
 RESERVED: Final[Mapping[str, Callable[[Any], bool]]] = {
     "mcp": bool,
-    "only_if": lambda condition: condition is not None,
     "skills": bool,
 }
 """Which values ask for what a later version builds: to make one available, delete its line."""
@@ -215,6 +214,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "model": lambda model: model_name(model) if model is not None else None,
     "output.files[]": relative_path,
     "output.schema": json_schema,
+    "only_if.changed[]": path_glob,
+    "only_if.since": repository_ref,
     "permissions.bash.allow[]": not_blank,
     "permissions.bash.deny[]": not_blank,
     "permissions.env[]": _variable,

@@ -17,6 +17,9 @@ def written_out(node: Fields) -> Fields:
     system = node.get("system")
     if isinstance(system, Scalar) and not system.is_null:
         node = node.replacing("system", _mapping(system, {"append": system}))
+    only_if = node.get("only_if")
+    if isinstance(only_if, Scalar) and not only_if.is_null:
+        node = node.replacing("only_if", _mapping(only_if, {"run": only_if}))
     verify = node.get("verify")
     if isinstance(verify, Scalar) and not verify.is_null:
         verify = Items(verify.source, verify.line, (verify,))

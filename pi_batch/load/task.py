@@ -157,6 +157,12 @@ def _contradictions(task: LoadedTask) -> Iterator[tuple[Node, Where, str]]:
         wrong = complaint(name, virtual, may_call=False)
         if at and wrong:
             yield at, where.down("models").down(name), wrong
+    only_if = task.at("only_if")
+    if only_if and spec.only_if is not None:
+        if spec.only_if.since is not None and not spec.only_if.changed:
+            yield only_if, where.down("only_if").down("since"), "belongs to changed:, which is not there"
+        if (spec.only_if.run, spec.only_if.changed, spec.only_if.days) == (None, (), None):
+            yield only_if, where.down("only_if"), "need run, changed or days"
     yield from _repeated_names(task)
 
 

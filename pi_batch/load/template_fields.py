@@ -18,6 +18,7 @@ def template_nodes(task: Fields) -> Iterator[tuple[Steps, Scalar, bool]]:
         (("system", "append"), False),
         (("system", "replace"), False),
         *((("workspace", "setup", number), True) for number in _positions(task, ("workspace", "setup"))),
+        (("only_if", "run"), True),
         (("precheck", "run"), True),
         *((("verify", number, "run"), True) for number in _positions(task, ("verify",))),
     ]

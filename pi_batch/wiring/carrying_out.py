@@ -31,6 +31,8 @@ from pi_batch.spec import Plan
 from pi_batch.standard_streams import tell
 from pi_batch.wiring.distributing import check_executor, make_executor
 from pi_batch.wiring.exec_sessions import split_fork, write_branch
+from pi_batch.wiring.gates import Gate
+from pi_batch.wiring.memory import MemoryFile, Remembering, memory_held
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.recorded import expected_from, newest_runs
@@ -89,6 +91,8 @@ class Call(Struct, frozen=True):
     manifest: Manifest | None = None
     """Of the plan that this one is a shard of."""
     nested: Nested | None = None
+    memory: MemoryFile | None = None
+    """What earlier nights came to."""
 
     @property
     def shown_dir(self) -> Path:
@@ -114,11 +118,12 @@ def run_plan(
     mask = around.masker(options.secrets, secrets_of(plan))
     is_trusting = all(task.spec.trust == "trusted" for task in plan.tasks)
     settings = Settings(around, reads_file=is_trusting)
-    models = ModelPool(around, settings, has_cost_limit=plan.budget.cost_usd is not None)
+    models = ModelPool(around, settings, has_cost_limit=_has_cost_limit(plan))
     models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
     run_dir = make_run_dir(around.cwd, run_id, options.output, settings.output)
-    with held(run_dir) as before:
+    state = _state_dir(options, settings, around) if nested is None else None
+    with held(run_dir) as before, memory_held(state) as memory:
         stored = read_plan(run_dir)
         call = Call(
             plan,
@@ -135,9 +140,24 @@ def run_plan(
             before,
             manifest,
             nested,
+            memory,
         )
         check_executor(options, run_dir, is_begun=stored is not None)
         return run_dir, _carry_out(call)
+
+
+def _state_dir(options: RunOptions, settings: Settings, around: Surroundings) -> Path | None:
+    """Where is remembered what was tried. Raises: UsageError where others would have to be asked."""
+    state = around.cwd / options.state if options.state else settings.state
+    if state is not None and options.executor not in (None, "local"):
+        raise UsageError(f"--state {state}: needs --executor local")
+    return state
+
+
+def _has_cost_limit(plan: Plan) -> bool:
+    """True where tasks share a limit of money."""
+    budgets = (plan.budget, *plan.group_budgets.values())
+    return any(budget.cost_usd is not None for budget in budgets)
 
 
 def _carry_out(call: Call) -> BatchResult:
@@ -202,12 +222,18 @@ def _make_batch(
     executor: Executor,
 ) -> Batch:
     options, around, clock = call.options, call.around, SystemClock()
-    sinks = (log, *_more_sinks(options, around, call.mask, is_stream=call.is_stream))
+    sinks = (
+        log,
+        *_remembering(call, leg),
+        *_more_sinks(options, around, call.mask, is_stream=call.is_stream),
+    )
     is_watched = any(sink.takes_live_only for sink in sinks)
     chooser = SandboxChooser.of(around, leg.run_dir if call.nested is None else call.nested.main_dir)
     warnings: tuple[str, ...] = ()
     if not executor.is_remote:
         warnings = (*asyncio.run(chooser.prepare(call.plan.tasks)), *scripting.warnings(call.plan.tasks))
+    repositories = Repositories(around, call.settings.mirrors)
+    gate = Gate(repositories, call.memory, clock, around.environ.get("PATH"), options.tries_again)
     maker = TaskMaker(
         around=around,
         leg=leg,
@@ -217,7 +243,8 @@ def _make_batch(
         sandboxes=chooser,
         scripting=scripting,
         retry=call.settings.retry,
-        repositories=Repositories(around, call.settings.mirrors),
+        repositories=repositories,
+        gate=gate,
         warn=warn,
         is_watched=is_watched,
     )
@@ -233,13 +260,26 @@ def _make_batch(
             write_reports=reports.write,
             clock=clock,
             report_pause_s=reports.pause_s,
-            warnings=(*log.warnings, *warnings),
+            warnings=(*log.warnings, *warnings, *_forgetful(call)),
             expected=_expected(call),
             executor=executor,
             limit=None if call.nested is None else call.nested.limit,
             work=leg.work,
         )
     )
+
+
+def _remembering(call: Call, leg: Leg) -> Iterator[Sink]:
+    if call.memory is not None:
+        tasks = {task.planned.key: task for task in call.plan.tasks}
+        yield Remembering(call.memory, leg.work.earlier.fold, tasks, call.run_id, call.mask)
+
+
+def _forgetful(call: Call) -> Iterator[str]:
+    """A warning where a condition looks at the last night, and nobody remembers it."""
+    conditions = [task.spec.only_if for task in call.plan.tasks if task.spec.only_if is not None]
+    if call.memory is None and any(one.days or (one.changed and not one.since) for one in conditions):
+        yield "only_if asks for the last run, and without --state nothing is remembered: such tasks run"
 
 
 def _expected(call: Call) -> Expected:

@@ -36,6 +36,10 @@ class RunOptions(Struct, frozen=True):
     """Who carries trials out; None: local."""
     scheduler: str | None = None
     """Where the executor's cluster is."""
+    state: str | None = None
+    """Where what was tried is remembered between nights."""
+    tries_again: bool = False
+    """Also what failed so often that it is left alone."""
     output: Path | None = None
     junit: Path | None = None
     json_file: Path | None = None

@@ -79,6 +79,12 @@ class Settings:
         )
 
     @property
+    def state(self) -> Path | None:
+        """Where what was tried is remembered between nights."""
+        text = self._environment.state or self.file.state
+        return self._around.cwd / text if text else None
+
+    @property
     def retry(self) -> RetryPolicy:
         """How often and how long."""
         default = RetryPolicy()

@@ -41,6 +41,7 @@ PLAN_VARIABLES = tuple(
             "CODEMODE",
             "TRUST",
             "JOBS",
+            "STATE",
             "REPEAT",
         ),
         *("MAX_TURNS", "MAX_TOKENS", "MAX_COST_USD", "MAX_WALL_S"),
@@ -49,6 +50,7 @@ PLAN_VARIABLES = tuple(
 """Variables that a plan depends on."""
 PLAN_OPTIONS = (
     *("models", "inputs", "filters", "repeat", "max_turns", "max_tokens", "max_cost_usd", "max_wall_s"),
+    *("state", "tries_again"),
     *("sandbox", "sandbox_image", "sandbox_required", "trust", "codemode", "thinking", "jobs", "shard"),
 )
 CHECK_KEYS = frozenset({"verify", "verify_in", "protect", "output"})

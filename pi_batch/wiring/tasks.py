@@ -28,6 +28,7 @@ from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask
 from pi_batch.tools.declare import parse_arguments
 from pi_batch.wiring.builtin_models import need_walls
+from pi_batch.wiring.gates import Gate
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
@@ -51,6 +52,7 @@ class TaskMaker(Struct, frozen=True):
     scripting: Scripting
     retry: RetryPolicy
     repositories: Repositories
+    gate: Gate
     warn: Callable[[str, str], None]
     """(key, text): a recording diverges."""
     is_watched: bool = True
@@ -94,6 +96,7 @@ class TaskMaker(Struct, frozen=True):
             retry=self.retry,
             read_patch=self._read_patch,
             bind_history=lambda messages: store.keep(stored_in(messages)),
+            gate=partial(self.gate.skip, planned),
             is_watched=self.is_watched,
         )
 

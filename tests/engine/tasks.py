@@ -60,6 +60,7 @@ class Lab:
     secrets: Sequence[str] = ()
     max_parallel: int = 1
     budget: SuiteBudgetSpec = field(default_factory=SuiteBudgetSpec)
+    group_budgets: Mapping[str, SuiteBudgetSpec] = field(default_factory=dict)
     change: Callable[[TaskParts], TaskParts] = lambda parts: parts
     """Last word on a task's parts."""
     sinks: tuple[Any, ...] = ()
@@ -120,7 +121,7 @@ class Lab:
         return Batch(
             BatchParts(
                 run_id="r1",
-                plan=Plan(tasks, self.budget, self.max_parallel),
+                plan=Plan(tasks, self.budget, self.max_parallel, self.group_budgets),
                 open_task=self.open_task,
                 sinks=(self.collected, *self.sinks),
                 write_reports=self.write_reports,

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from pi_batch.engine.legs import Work, read_earlier
 from pi_batch.errors import LogWriteError
 from pi_batch.events import BatchEnd, BatchStart, Record, TaskEnd, TaskStart
 from pi_batch.fold import fold
@@ -52,6 +54,38 @@ async def test_a_spent_suite_budget_skips_what_has_not_started(tmp_path: Path) -
     assert "budget.turns" in batch.results[2].reason
     assert batch.exit_code == 1
     assert list(lab.providers) == ["a", "b"]
+
+
+async def test_a_repositorys_spent_budget_skips_its_own_tasks_alone(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, {key: [says(key)] for key in "abcd"}, group_budgets={"s/r": SuiteBudgetSpec(turns=1)})
+    tasks = [planned(key, lab.source) for key in "abcd"]
+    grouped = [replace(task, group="s/r") if task.planned.key in "ab" else task for task in tasks]
+    batch = await lab.run(*grouped)
+    assert [result.outcome for result in batch.results] == ["passed", "skipped", "passed", "passed"]
+    assert batch.results[1].reason == "not started: the repository's budget.turns is used up"
+    assert batch.results[1].skipped_by == "budget"
+    assert batch.exit_code == 1
+
+
+async def test_what_a_repository_spends_counts_for_the_suite(tmp_path: Path) -> None:
+    lab = Lab(
+        tmp_path,
+        {key: [says(key)] for key in "ab"},
+        budget=SuiteBudgetSpec(turns=1),
+        group_budgets={"s/r": SuiteBudgetSpec(turns=9)},
+    )
+    batch = await lab.run(*(replace(planned(key, lab.source), group="s/r") for key in "ab"))
+    assert batch.results[1].reason == "not started: the suite's budget.turns is used up"
+
+
+async def test_what_earlier_legs_spent_of_a_repositorys_budget_is_spent(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, {"a": [says("a")]}, group_budgets={"s/r": SuiteBudgetSpec(turns=1)})
+    tasks = [replace(planned(key, lab.source), group="s/r") for key in "ab"]
+    await lab.run(tasks[0])
+    earlier = read_earlier(lab.records())
+    work = Work({"b": "begin"}, earlier)
+    batch = await asyncio.wait_for(lab.batch(*tasks, work=work).run(), 60)
+    assert [result.outcome for result in batch.results] == ["passed", "skipped"]
 
 
 async def test_parallel_tasks_never_overrun_the_suites_money(tmp_path: Path) -> None:

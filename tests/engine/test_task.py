@@ -18,6 +18,7 @@ from pi_batch.events import AgentStart, TaskEnd, TaskStart, Warned, WorkspaceRea
 from pi_batch.messages import AssistantMessage, TextBlock, ToolCall, Usage
 from pi_batch.protocols import Changes
 from pi_batch.providers.fake import Step, calls, says
+from pi_batch.results import Skip
 from pi_batch.workspaces import open_workspace
 from pi_batch.workspaces.fake import FakeWorkspace
 from tests.engine.fakes import MemorySession
@@ -116,9 +117,36 @@ async def test_a_failed_service_is_an_error_and_the_work_so_far_is_kept(tmp_path
 async def test_a_precheck_that_passes_skips_without_a_request(tmp_path: Path) -> None:
     lab = Lab(tmp_path)
     result = await lab.run_one(precheck={"run": "true"}, verify=[CHECK])
-    assert (result.outcome, result.stop) == ("skipped", None)
+    assert (result.outcome, result.stop, result.skipped_by) == ("skipped", None, "precheck")
     assert lab.providers["t"].requests == []
     assert not lab.events(AgentStart)
+
+
+async def test_what_the_gate_says_ends_a_task_before_anything_is_made(tmp_path: Path) -> None:
+    async def gate() -> Skip | None:
+        return Skip("left_alone", "failed too often")
+
+    lab = Lab(tmp_path, change=replaced(gate=gate))
+    result = await lab.run_one(verify=[CHECK])
+    assert (result.outcome, result.skipped_by, result.reason) == ("skipped", "left_alone", "failed too often")
+    assert (result.session, result.base_commit, result.verification) == (None, None, ())
+    assert not lab.events(WorkspaceReady)
+
+
+async def test_only_if_asks_a_command_before_setup_and_makes_no_request(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    workspace = {"setup": ["touch set-up"]}
+    result = await lab.run_one(only_if={"run": "test -e set-up"}, workspace=workspace, verify=[CHECK])
+    assert (result.outcome, result.skipped_by) == ("skipped", "only_if")
+    assert result.reason == "only_if: test -e set-up fails (exit code 1)"
+    assert lab.providers["t"].requests == []
+    assert (lab.run_dir / "tasks/t/only_if.log").is_file()
+
+
+async def test_only_if_that_holds_lets_the_agent_work(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, {"t": FIX})
+    result = await lab.run_one(only_if={"run": "true"}, verify=[CHECK])
+    assert (result.outcome, result.skipped_by) == ("passed", None)
 
 
 async def test_a_precheck_that_fails_lets_the_agent_work(tmp_path: Path) -> None:

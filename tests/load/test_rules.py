@@ -43,7 +43,6 @@ def test_every_rule_is_for_a_field_that_exists(key: str) -> None:
     ("key", "free", "reserved"),
     [
         ("mcp", [{}], [{"a": 1}]),
-        ("only_if", [None], ["x", False, {}]),
         ("skills", [()], [("x",)]),
     ],
 )

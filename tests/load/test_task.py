@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pi_batch.spec import DEFAULT_ENV, Check, SystemSpec, TaskSpec
+from pi_batch.spec import DEFAULT_ENV, Check, OnlyIf, SystemSpec, TaskSpec
 from tests.load.loading import problem, problems, task
 
 
@@ -497,6 +497,37 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
     assert spec(tmp_path, text).output.schema_ is not None
 
 
+# --- when a task is worth running ---
+
+
+def test_a_plain_command_is_a_condition(tmp_path: Path) -> None:
+    text = "prompt: x\ninputs: {n: {default: a b}}\nonly_if: test -e {{ inputs.n }}\n"
+    assert task(tmp_path, text).spec.only_if == OnlyIf(run="test -e 'a b'")
+
+
+def test_conditions_are_read_in_their_form(tmp_path: Path) -> None:
+    found = spec(tmp_path, "prompt: x\nonly_if: {changed: [src/**, '!src/gen/**'], since: v1.0, days: 0.5}\n")
+    assert found.only_if == OnlyIf(changed=("src/**", "!src/gen/**"), since="v1.0", days=0.5)
+
+
+@pytest.mark.parametrize(
+    ("only_if", "line"),
+    [
+        ("{}", "only_if: need run, changed or days"),
+        ("{timeout_s: 3}", "only_if: need run, changed or days"),
+        ("{days: 0}", "only_if.days: got 0, need > 0"),
+        ("{days: 1, since: main}", "only_if.since: belongs to changed:"),
+        ("{changed: ['[']}", "only_if.changed[0]: got '[', need a glob"),
+        ("{changed: [a], since: -x}", "only_if.since: got '-x', need the name of a branch"),
+        ("{changd: [a]}", "only_if.changd: unknown key, did you mean 'changed'?"),
+        ("[a]", "only_if: got a list, need a mapping"),
+        ("{run: '{{ inputs.x }}'}", "only_if.run: "),
+    ],
+)
+def test_what_is_no_condition(tmp_path: Path, only_if: str, line: str) -> None:
+    assert problem(tmp_path, f"prompt: x\nonly_if: {only_if}\n").startswith(f"a.yaml:2: {line}")
+
+
 # --- what later versions bring --------------------------------------------------------------------
 
 
@@ -507,8 +538,6 @@ def test_older_drafts_are_taken(tmp_path: Path) -> None:
         ("tools: [tool_search]", "tools[0]"),
         ("skills: [x]", "skills"),
         ("mcp: {docs: {command: x}}", "mcp"),
-        ("only_if: {changed: [src/**]}", "only_if"),
-        ("only_if: 'true'", "only_if"),
     ],
 )
 def test_what_a_later_version_builds_is_reserved(tmp_path: Path, field: str, path: str) -> None:

@@ -17,6 +17,7 @@ from pi_batch.redact import Masker
 from pi_batch.results import PlannedResult
 from pi_batch.spec import ALL_TOOLS, PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
 from pi_batch.tools.write import Write
+from pi_batch.wiring.gates import Gate
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.repositories import Repositories
 from pi_batch.wiring.run_leg import Leg
@@ -40,6 +41,7 @@ class Bench:
             (path / name).mkdir()
         self.chooser = SandboxChooser.of(around, path / "run")
         work = Work({}, read_earlier(()))
+        repositories = Repositories(around, path / "mirrors")
         self.maker = TaskMaker(
             around,
             Leg(path / "run", path / "temp", work),
@@ -49,7 +51,8 @@ class Bench:
             self.chooser,
             Scripting(is_isolated=lambda: True),
             RetryPolicy(),
-            Repositories(around, path / "mirrors"),
+            repositories,
+            Gate(repositories, None, SystemClock(), None),
             lambda key, text: self.warnings.append((key, text)),
         )
 
