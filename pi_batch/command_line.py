@@ -17,6 +17,11 @@ _ANSI_C_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "
 _PLAIN = re.compile(r"[^\s'\"`\\$#<>&;|()]+")
 _PLAIN_IN_QUOTES = re.compile(r'[^"`\\$]+')
 _REDIRECTIONS = re.compile(r"&>>|&>|<<<|<<-|<<|<>|<&|<|>>|>&|>\||>")
+_OPEN = re.compile(r"[*?\[]|\{(?!\}$)")
+"""What is expanded to other text without a `$`."""
+_PLAIN_EXPANSION = re.compile(r"\$\{(?:#?\w+|[@*#?!$-])(?:\}|:?[-+?]|[#%/^,]|:\s?-?\d+(?::\s?-?\d+)?\})")
+"""Puts in a value, or a part of it."""
+_NAME_OR_VALUE = re.compile(r"[A-Za-z_$`]")
 MAX_DEPTH = 8
 """Substitutions within substitutions that are followed."""
 
@@ -30,6 +35,8 @@ class SimpleCommand(Struct, frozen=True):
     words: tuple[str, ...]
     written_to: tuple[str, ...] = ()
     """Targets of its output redirections."""
+    doubtful: tuple[int, ...] = ()
+    """Which words may turn out to be options: what they begin with is expanded first."""
 
 
 class CommandLine(Struct, frozen=True):
@@ -39,6 +46,8 @@ class CommandLine(Struct, frozen=True):
     """In the order in which they end; those in substitutions too."""
     inputs: tuple[str, ...]
     """Texts of here-documents and here-strings."""
+    expansions: tuple[str, ...]
+    """Those that do more than put in a value: `${x@P}`, `${x:=y}`, arithmetic over names."""
     is_whole: bool
     """False where a quote, substitution or here-document never ends: then nothing here is certain."""
 
@@ -47,7 +56,9 @@ def split_command_line(text: str) -> CommandLine:
     """Split; never raises."""
     splitter = _Splitter(text)
     splitter.run()
-    return CommandLine(tuple(splitter.commands), tuple(splitter.inputs), splitter.is_whole)
+    return CommandLine(
+        tuple(splitter.commands), tuple(splitter.inputs), tuple(splitter.expansions), splitter.is_whole
+    )
 
 
 class _HereDocument(Struct):
@@ -65,10 +76,13 @@ class _Splitter(Struct):
     depth: int = 0
     commands: list[SimpleCommand] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
+    expansions: list[str] = field(default_factory=list)
     is_whole: bool = True
     words: list[str] = field(default_factory=list)
     written_to: list[str] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
     word: str | None = None
+    word_is_doubtful: bool = False
     word_is_quoted: bool = False
     redirection: str = ""
     here_documents: list[_HereDocument] = field(default_factory=list)
@@ -79,6 +93,10 @@ class _Splitter(Struct):
         while self.at < len(self.text):
             char = self.text[self.at]
             if char == ")" and self.closer and not open_parentheses:
+                if (
+                    "case" in self.words
+                ):  # a pattern's end, not the substitution's: what follows is not followed
+                    self.is_whole = False
                 self._end_command()
                 return
             open_parentheses += {"(": 1, ")": -1}.get(char, 0)
@@ -111,8 +129,15 @@ class _Splitter(Struct):
         else:
             plain = _PLAIN.match(self.text, self.at)
             run = plain.group() if plain else char
+            if (open_at := _OPEN.search(run)) is not None:
+                self._doubt((self.word or "") + run[: open_at.start()])
             self.word = (self.word or "") + run
             self.at += len(run)
+
+    def _doubt(self, beginning: str) -> None:
+        """Something is expanded here: behind nothing, or in an option, it may become any option."""
+        if not beginning or beginning.startswith("-"):
+            self.word_is_doubtful = True
 
     # --- quotes and substitutions -----------------------------------------------------------------
 
@@ -138,8 +163,17 @@ class _Splitter(Struct):
             self.word = self.word or ""
             self._substitution(2)
         else:
+            self._parameter()
             self.word = (self.word or "") + char
             self.at += 1
+
+    def _parameter(self) -> None:
+        """Note what begins with the `$` here; the text after it is read on as any other."""
+        self._doubt(self.word or "")
+        if self.text[self.at + 1 : self.at + 2] in ("{", "[") and not _PLAIN_EXPANSION.match(
+            self.text, self.at
+        ):
+            self.expansions.append(self.text[self.at : self.at + 40])
 
     def _append_quoted(self, text: str) -> None:
         self.word = (self.word or "") + text
@@ -165,6 +199,10 @@ class _Splitter(Struct):
                 self._backticks()
             elif char == "$" and following == "(":
                 self._substitution(2)
+            elif char == "$":
+                self._parameter()
+                self._append_quoted(char)
+                self.at += 1
             elif char == "\\" and following in '$`"\\\n':
                 self._append_quoted("" if following == "\n" else following)
                 self.at += 2
@@ -177,10 +215,14 @@ class _Splitter(Struct):
 
     def _substitution(self, skip: int) -> None:
         """$(…), <(…) or >(…): its commands count; the word keeps a mark for its unknown text."""
+        if self.text[self.at] == "$":
+            self._doubt(self.word or "")
         if self.text.startswith("$((", self.at):
             end = _arithmetic_end(self.text, self.at + 3)
-            if end is not None:  # runs nothing but the substitutions in it
+            if end is not None:  # runs nothing but the substitutions in it, and those in the values of names
                 inside = self.text[self.at + 3 : end]
+                if _NAME_OR_VALUE.search(inside):
+                    self.expansions.append(self.text[self.at : end + 2][:40])
                 self._append_quoted(f"$(({inside}))")
                 self.at = end + 2
                 self._nested_in_text(inside)
@@ -192,6 +234,7 @@ class _Splitter(Struct):
         self.at = inner.at + 1
 
     def _backticks(self) -> None:
+        self._doubt(self.word or "")
         body = re.compile(r"((?:[^`\\]|\\.)*)(`)?", re.DOTALL).match(self.text, self.at + 1)
         inside = re.sub(r"\\([`\\$])", r"\1", body.group(1)) if body else ""
         self.is_whole = self.is_whole and bool(body and body.group(2))
@@ -201,7 +244,7 @@ class _Splitter(Struct):
 
     def _nested_in_text(self, text: str) -> None:
         """Substitutions within text that is otherwise no command."""
-        if "$(" in text or "`" in text:
+        if "$" in text or "`" in text:
             inner = self._deeper(text)
             inner._double_quoted(is_to_end=True)
             self._take(inner)
@@ -220,6 +263,7 @@ class _Splitter(Struct):
     def _take(self, inner: _Splitter) -> None:
         self.commands.extend(inner.commands)
         self.inputs.extend(inner.inputs)
+        self.expansions.extend(inner.expansions)
         self.is_whole = self.is_whole and inner.is_whole
 
     # --- words and redirections -------------------------------------------------------------------
@@ -236,8 +280,11 @@ class _Splitter(Struct):
             return
         word, operator = self.word, self.redirection
         is_quoted, self.word_is_quoted = self.word_is_quoted, False
+        is_doubtful, self.word_is_doubtful = self.word_is_doubtful, False
         self.word, self.redirection = None, ""
         if not operator:
+            if is_doubtful and word != "{":
+                self.doubtful.append(len(self.words))
             self.words.append(word)
         elif operator == "<<<":
             self.inputs.append(word)
@@ -252,8 +299,9 @@ class _Splitter(Struct):
         self._end_word()
         self.redirection = ""
         if self.words or self.written_to:
-            self.commands.append(SimpleCommand(tuple(self.words), tuple(self.written_to)))
-        self.words, self.written_to = [], []
+            command = SimpleCommand(tuple(self.words), tuple(self.written_to), tuple(self.doubtful))
+            self.commands.append(command)
+        self.words, self.written_to, self.doubtful = [], [], []
 
     def _read_here_documents(self) -> None:
         """Bodies start on the line after the one that names them, in order."""

@@ -8,8 +8,8 @@ Command patterns are shell globs over one simple command with its blanks normali
 line is split into the simple commands that it holds, those behind `sudo`, `env`, `xargs`, `bash -c`, `eval`
 and the like included. Under sandbox `none` this is a guard rail, not a wall: whoever may run commands can
 always hide one (a variable, a script, another language). What must not happen has to be impossible in the
-sandbox. An allow list is strict: each simple command must match as it is written, and output may be
-redirected to /dev/null only.
+sandbox. An allow list is strict: each simple command must match as it is written, output may be redirected
+to /dev/null only, and what the shell expands may neither run what a value says nor become an option.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import Struct
 
 from pi_batch.command_forms import HEADERS, RESERVED, CommandForms, normal
-from pi_batch.command_line import CommandLine, split_command_line
+from pi_batch.command_line import CommandLine, SimpleCommand, split_command_line
 
 if TYPE_CHECKING:  # pydantic: 124 ms, and the search worker needs only the rules
     from pi_batch.spec import PathRules, PermissionsSpec
@@ -37,6 +37,18 @@ _RUN_OR_WRITE = frozenset(
     | {"-fprint", "-fprint0", "-fprintf", "-fls"}
 )
 """Options of common programs that read (git, find, tar, sort, rg) which make them run or write something."""
+_ONLY_READ = frozenset(
+    {"basename", "cat", "cd", "cksum", "cmp", "cut", "df", "dirname", "du", "echo", "egrep", "false", "fgrep"}
+    | {"grep", "head", "ls", "md5sum", "mkdir", "nl", "pwd", "sha1sum", "sha256sum", "stat", "tail", "tr"}
+    | {"true", "wc"}
+)
+"""Programs without an option that runs something or writes another file, whatever their words become."""
+_EVALUATED = {
+    **dict.fromkeys(("printf", "test", "["), frozenset({"-v"})),
+    "[[": frozenset({"-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"}),
+}
+"""Words with which the shell itself takes a text for a variable's name or a sum, and runs what is in it."""
+_LOOP_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _SHORTEST_BEGINNING = 4
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
@@ -217,8 +229,12 @@ def _outside_allow_list(allow: Sequence[str], line: CommandLine) -> str | None:
     """Why a line is not covered by the allow list; None when every command of it is."""
     if not line.is_whole:
         return "allow: the command line has an open quote, substitution or here-document"
+    if line.expansions:
+        return f"allow: {line.expansions[0]!r} may run what a value says; use plain $NAME or ${{NAME}}"
     patterns = [_command_regex(pattern) for pattern in allow]
     for command in line.commands:
+        if (complaint := _in_doubt(allow, command)) is not None:
+            return complaint
         words = [*command.words]
         while words and words[0] in RESERVED:
             del words[0]
@@ -232,4 +248,22 @@ def _outside_allow_list(allow: Sequence[str], line: CommandLine) -> str | None:
         for target in command.written_to:
             if target not in _HARMLESS_TARGETS:
                 return f"allow: output may not be redirected to {target[:80]!r}"
+    return None
+
+
+def _in_doubt(allow: Sequence[str], command: SimpleCommand) -> str | None:
+    """What of a command is only known once the shell has expanded it, and could be more than is allowed."""
+    words = [word for word in command.words if word not in RESERVED]
+    if words[:1] == ["for"] and len(words) > 1 and not _LOOP_NAME.fullmatch(words[1]):
+        return f"allow: {words[1][:80]!r} may be a variable that programs go by; loop over a lower-case name"
+    if not words or words[0] in HEADERS or words[0] in _ONLY_READ:
+        return None
+    evaluated = _EVALUATED.get(words[0], frozenset()) & {*words[1:]}
+    if evaluated:
+        return f"allow: {min(evaluated)!r} of {words[0]} may run what a text says; compare texts"
+    for index in command.doubtful:
+        word = command.words[index]
+        is_path = words[0] == "git" and "--" in command.words[:index]
+        if not is_path and not any(word in pattern for pattern in allow):
+            return f"allow: {word[:80]!r} may become an option that runs or writes something; write it out"
     return None

@@ -121,7 +121,7 @@ def test_what_never_ends_is_said(text: str) -> None:
 
 
 def test_the_result_is_a_value() -> None:
-    assert split_command_line("a > b") == CommandLine((SimpleCommand(("a",), ("b",)),), (), is_whole=True)
+    assert split_command_line("a > b") == CommandLine((SimpleCommand(("a",), ("b",)),), (), (), is_whole=True)
 
 
 @given(st.text("ab \n;&|()<>$`'\"\\{}#=", max_size=60))

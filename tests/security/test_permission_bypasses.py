@@ -16,7 +16,12 @@ from pi_batch.sandboxes import load
 from pi_batch.spec import PathRules
 from tests.sandboxes.rigs import PATH, place_in, works
 
-ALLOWED = PathRules(allow=("git log*", "git status", "cat *", "echo *", "ls*", "find *", "true"))
+ALLOWED = PathRules(
+    allow=(
+        *("git log*", "git status", "cat *", "echo *", "ls*", "find *", "true"),
+        *("printf *", "test *", "[ *", "[[ *"),
+    )
+)
 GOOD = "echo a"
 BAD = "touch pwned"
 
@@ -101,13 +106,62 @@ JOINED = [
     "mapfile -C '{bad} #' -c 1 < /etc/passwd",
     "{bad} & wait; {good}",
 ]
-BYPASSES = [template.format(good=GOOD, bad=BAD) for template in JOINED]
+VALUES = "for x in 'a[$(touch pwned)]'; do {}; done"
+"""A value that runs something wherever the shell takes it for a sum or a name."""
+EXPANDED = [
+    'echo "${x:=\\$(touch pwned)}${x@P}"',
+    'echo "${x=\\`touch pwned\\`}${x@P}"',
+    "for x in '$(touch pwned)'; do echo \"${x@P}\"; done",
+    "for x in '$(touch pwned)'; do cat <<E\n${x@P}\nE\ndone",
+    "for x in 'a[$(touch pwned)]'; do cat <<E\n$((x))\nE\ndone",
+    *(
+        VALUES.replace("{}", use)
+        for use in (
+            *(
+                "echo $((x))",
+                'echo "$((x))"',
+                "echo $(( 1 ? x : 0 ))",
+                "echo $(($x))",
+                "echo $[x]",
+                "echo ${PWD:x}",
+            ),
+            *(
+                'echo "${PWD/${PWD:x}/}"',
+                "echo ${PWD::x}",
+                "echo ${c[x]}",
+                "cat <<< $((x))",
+            ),
+            *('printf -v "$x" y', '[ -v "$x" ]', 'test -v "$x"', "[[ $x -eq 1 ]]", "[[ -v $x ]]"),
+        )
+    ),
+    "find . -maxdepth 0 {-exec,touch,pwned,\\;}",
+    "git log {--output=pwned,}",
+    "for x in output=pwned; do git log --$x; done",
+    "for x in -; do git log ${x}-output=pwned; done",
+    "for x in exec; do find . -maxdepth 0 -$x touch pwned \\; ; done",
+    "find . -maxdepth 0 -e*c touch pwned \\;",
+    "find . -maxdepth 0 *exec touch pwned \\;",
+    "find . -maxdepth 0 [-]exec touch pwned \\;",
+    "for PATH in .; do git status; done",
+    "for HOME in .; do git status; done",
+    "for GIT_PAGER in 'touch pwned'; do git log; done",
+]
+"""What does no harm as it is written, and does once the shell has expanded it."""
+BYPASSES = [*(template.format(good=GOOD, bad=BAD) for template in JOINED), *EXPANDED]
+NESTED = [
+    outer.format(good=GOOD, bad=inner.format(good=GOOD, bad=BAD))
+    for outer in JOINED
+    for inner in JOINED
+    if not any(quote in inner and quote in outer for quote in "'`")  # they would end each other
+]
+"""Every way within every other."""
 INERT = {
     "find . -maxdepth 0 -exec touch pwned ;",
     "git log --outp=pwned",
     f"GIT_EXTERNAL_DIFF='sh -c \"{BAD}\"' git log -p --ext-diff",
 }
 """What this shell, this git or this repository makes nothing of; refused all the same."""
+INERT |= {"for HOME in .; do git status; done", "for GIT_PAGER in 'touch pwned'; do git log; done"}
 
 TWINS = [
     "echo a; echo b && ls | cat -",
@@ -122,6 +176,12 @@ TWINS = [
     "git log --oneline -3 2>/dev/null | cat -",
     "find . -name '*.x'",
     "echo a # touch pwned",
+    'for f in *.txt; do cat "$f"; done',
+    "for f in a b; do git log --oneline -- $f; done",
+    "echo ${HOME:-none} ${#PATH} ${PWD##*/} $((1 + 2)) {a,b} $?",
+    "cat src/*.py docs/{a,b}.md",
+    "[ -f x ] || test -d y || printf '%s\\n' no",
+    "find . -name '*.{x,y}' -not -path './$x/*'",
 ]
 
 
@@ -133,6 +193,12 @@ def test_a_bypass_is_refused(command: str) -> None:
 @pytest.mark.parametrize("command", TWINS)
 def test_ordinary_work_with_the_same_signs_is_let_through(command: str) -> None:
     assert check_command(ALLOWED, command) is None
+
+
+def test_no_way_within_another_is_let_through() -> None:
+    let_through = [command for command in NESTED if check_command(ALLOWED, command) is None]
+    assert let_through == []
+    assert len(NESTED) > 3000
 
 
 def test_there_are_more_than_forty_bypasses() -> None:
@@ -171,6 +237,9 @@ async def test_what_is_refused_would_have_had_its_effect_and_what_is_allowed_has
         return found
 
     try:
+        (Path(place.root) / "-exec").touch()
+        (Path(place.root) / "git").write_text("#!/bin/sh\n/usr/bin/touch pwned\n", encoding="ascii")
+        (Path(place.root) / "git").chmod(0o755)
         await leaves_a_mark("git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x")
         harmless = {command for command in BYPASSES if not await leaves_a_mark(command)}
         assert [command for command in TWINS if await leaves_a_mark(command)] == []
