@@ -47,6 +47,8 @@ class ModelFacts(Struct, frozen=True):
     can_stop_thinking: bool = True
     budget_tokens: tuple[int, int] = (0, 0)
     """Least and most of a Gemini model's budget."""
+    context_window: int | None = None
+    """Input and output together, where the price tables do not say it."""
     plain_calls: bool = False
     """Gemini before 3: calls have no ids and need no signature, and their results hold no images."""
 
@@ -60,6 +62,7 @@ _GPT_56 = ("none", "low", "medium", "high", "xhigh", "max")
 _GEMINI = ("low", "medium", "high")
 _GEMINI_FLASH = ("minimal", "low", "medium", "high")
 _GEMINI_X = ("low", "medium", "high", "xhigh")
+_GEMINI_WINDOW = 1_048_576
 _O = ("low", "medium", "high")
 
 FAMILIES: dict[str, ModelFacts] = {
@@ -112,27 +115,36 @@ FAMILIES: dict[str, ModelFacts] = {
     "gpt-5.5": ModelFacts(128_000, "effort", _GPT_52),
     "gpt-5.6": ModelFacts(128_000, "effort", _GPT_56),
     "gpt-6": ModelFacts(128_000, "effort", _GPT_56),
-    "gemini": ModelFacts(65_536, "level", _GEMINI),
+    "gemini": ModelFacts(65_536, "level", _GEMINI, context_window=_GEMINI_WINDOW),
     "gemini-1.5": ModelFacts(8_192, plain_calls=True),
     "gemini-2.0": ModelFacts(8_192, plain_calls=True),
-    "gemini-2.5-flash": ModelFacts(65_536, "tokens", budget_tokens=(0, 24_576), plain_calls=True),
-    "gemini-2.5-flash-lite": ModelFacts(65_536, "tokens", budget_tokens=(512, 24_576), plain_calls=True),
-    "gemini-2.5-pro": ModelFacts(
-        65_536, "tokens", can_stop_thinking=False, budget_tokens=(128, 32_768), plain_calls=True
+    "gemini-2.5-flash": ModelFacts(
+        65_536, "tokens", budget_tokens=(0, 24_576), plain_calls=True, context_window=_GEMINI_WINDOW
     ),
-    "gemini-3-pro": ModelFacts(65_536, "level", ("low", "high")),
-    "gemini-3-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-3.1-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-3.1-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-3.1-pro": ModelFacts(65_536, "level", _GEMINI),
-    "gemini-3.5-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-3.5-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-3.6-flash": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-4": ModelFacts(32_768, "level", _GEMINI),
-    "gemini-4-hydrogen": ModelFacts(65_536, "level", _GEMINI_X),
-    "gemini-4-neon": ModelFacts(65_536, "level", _GEMINI_X),
-    "gemini-flash-latest": ModelFacts(65_536, "level", _GEMINI_FLASH),
-    "gemini-flash-lite-latest": ModelFacts(65_536, "level", _GEMINI_FLASH),
+    "gemini-2.5-flash-lite": ModelFacts(
+        65_536, "tokens", budget_tokens=(512, 24_576), plain_calls=True, context_window=_GEMINI_WINDOW
+    ),
+    "gemini-2.5-pro": ModelFacts(
+        65_536,
+        "tokens",
+        can_stop_thinking=False,
+        budget_tokens=(128, 32_768),
+        context_window=_GEMINI_WINDOW,
+        plain_calls=True,
+    ),
+    "gemini-3-pro": ModelFacts(65_536, "level", ("low", "high"), context_window=_GEMINI_WINDOW),
+    "gemini-3-flash": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-3.1-flash": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-3.1-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-3.1-pro": ModelFacts(65_536, "level", _GEMINI, context_window=_GEMINI_WINDOW),
+    "gemini-3.5-flash": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-3.5-flash-lite": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-3.6-flash": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-4": ModelFacts(32_768, "level", _GEMINI, context_window=_GEMINI_WINDOW),
+    "gemini-4-hydrogen": ModelFacts(65_536, "level", _GEMINI_X, context_window=_GEMINI_WINDOW),
+    "gemini-4-neon": ModelFacts(65_536, "level", _GEMINI_X, context_window=_GEMINI_WINDOW),
+    "gemini-flash-latest": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
+    "gemini-flash-lite-latest": ModelFacts(65_536, "level", _GEMINI_FLASH, context_window=_GEMINI_WINDOW),
     "gemma-3": ModelFacts(8_192, plain_calls=True),
     "gemma-4": ModelFacts(32_768, "level", ("minimal", "high"), plain_calls=True),
     "o1": ModelFacts(100_000, "effort", _O),

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from pi_batch.providers import apis
+
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1_800)]
 
 ROOT = Path(__file__).parents[2]
@@ -88,3 +90,33 @@ def test_a_built_in_that_answers_is_judged_by_its_schema(tmp_path: Path) -> None
     result = run(cwd, "triage-todos")
     assert (result["structured_output"] is not None) == (result["outcome"] == "passed")
     assert result["changed_files"] == [] or result["outcome"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("api", "name"),
+    [("openai-chat", apis.CHAT), ("openai", apis.RESPONSES), ("anthropic", apis.MESSAGES)],
+)
+def test_a_small_task_ends_with_the_true_verdict_on_each_wire(tmp_path: Path, api: str, name: str) -> None:
+    """The server speaks three of the four wires at one address."""
+    root = BASE_URL.removesuffix("/v1")
+    config = f'[providers.local]\napi = "{api}"\nbase_url = "{root}"\nkey_variable = ""\n'
+    (tmp_path / ".pi-batch.toml").write_text(config)
+    spec = {
+        "prompt": "Use the write tool to write the word hello into the file hello.txt. Then say done.",
+        "workspace": {"isolation": "none"},
+        "tools": ["write"],
+        "verify": ["grep -qi hello hello.txt"],
+    }
+    (tmp_path / "task.yaml").write_text(json.dumps(spec))
+    words = ["run", "task.yaml", "-m", f"local/{MODEL}", "--max-turns", "4", "--output", "out"]
+    command = [sys.executable, "-m", "pi_batch", *words]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr
+    (result,) = json.loads((tmp_path / "out" / "run.json").read_text())["results"]
+    assert result["outcome"] != "error", result["reason"]
+    made = tmp_path / "hello.txt"
+    assert (result["outcome"] == "passed") == (made.exists() and "hello" in made.read_text().lower())
+    assert result["usage"]["output_tokens"] > 0
+    lines = (tmp_path / "out" / result["session"]).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    messages = [json.loads(line).get("message", {}) for line in lines]
+    assert {message["api"] for message in messages if message.get("role") == "assistant"} == {name}

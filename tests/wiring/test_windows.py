@@ -38,6 +38,13 @@ def test_the_nearest_word_counts(
     assert found == (window, source)
 
 
+def test_where_the_table_is_silent_the_family_is_asked(tmp_path: Path) -> None:
+    settings = Settings(Surroundings(tmp_path, {}))
+    service = find_service("google", settings)
+    found = context_window("google", "gemini-2.5-pro", service, settings, settings.prices())
+    assert found == (1_048_576, "the model's family")
+
+
 def test_a_window_that_nobody_knows_says_what_to_do(tmp_path: Path) -> None:
     settings = Settings(Surroundings(tmp_path, {}))
     found = context_window("vllm", "my-model", find_service("vllm", settings), settings, settings.prices())
