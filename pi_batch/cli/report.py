@@ -32,6 +32,12 @@ import click
     help="Write a page here; the tasks' sessions become pages beside it.",
 )
 @click.option(
+    "--digest",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write what changed, failed and was skipped here, in short: Markdown, or JSON for a name in .json.",
+)
+@click.option(
     "--leaderboard",
     "boards",
     multiple=True,
@@ -40,7 +46,11 @@ import click
     help="Write a leaderboard of the run's models here: .html, .csv, .json, .txt, or - for stdout.",
 )
 def command(
-    runs: tuple[str, ...], boards: tuple[Path, ...], json_file: Path | None, **files: Path | None
+    runs: tuple[str, ...],
+    boards: tuple[Path, ...],
+    json_file: Path | None,
+    digest: Path | None,
+    **files: Path | None,
 ) -> int:
     """Make the reports of a finished run again.
 
@@ -49,7 +59,8 @@ def command(
 
     A leaderboard may be of several runs, each a directory, a run.json, or RUN:MODEL; alone it ends with 0.
     """
-    wanted = {"json": json_file, **files}
+    kind = "digest-json" if digest is not None and digest.suffix == ".json" else "digest"
+    wanted = {"json": json_file, kind: digest, **files}
     if boards:
         from pi_batch.wiring.leaderboards import write_leaderboards
 

@@ -6,6 +6,8 @@ from importlib import import_module
 from typing import Any
 
 TABLE = {
+    "digest": "pi_batch.reports.digest:DigestMarkdown",
+    "digest-json": "pi_batch.reports.digest:DigestJson",
     "html": "pi_batch.reports.html.run_page:Html",
     "json": "pi_batch.reports.json:Json",
     "junit": "pi_batch.reports.junit:JUnit",

@@ -10,6 +10,7 @@ from pathlib import Path
 from pi_batch.errors import LogWriteError
 from pi_batch.files import write_atomic
 from pi_batch.protocols import Clock, Report
+from pi_batch.published import read_published
 from pi_batch.redact import Masker
 from pi_batch.reports import load
 from pi_batch.reports.logs import log_reader
@@ -20,6 +21,9 @@ PAUSE_S = 0.25
 """Between two writings while a run goes on: of tasks that end together one report is enough."""
 SHARE = 0.1
 """Of the time, what writing may take while a run goes on."""
+
+DIGESTS = {"digest": "digest.md", "digest-json": "digest.json"}
+"""Report -> file in the run directory, of runs that remember."""
 
 RUN_DIR_FILES = {"run.json": "json", "junit.xml": "junit"}
 
@@ -115,6 +119,8 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
             made = load(name)(log_reader(run_dir), root)
         case "markdown" | "html":
             made = load(name)(log_reader(run_dir))
+        case "digest" | "digest-json":
+            made = load(name)(lambda: read_published(run_dir))
         case _:
             made = load(name)()
     return made

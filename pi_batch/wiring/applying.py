@@ -31,6 +31,8 @@ from pi_batch.publishing.github import publish
 from pi_batch.publishing.merge import Merged, NotPublished, changes_in, merge
 from pi_batch.publishing.policy import Limits, refusals
 from pi_batch.publishing.words import Texts, commit_message
+from pi_batch.reports.masked import masked
+from pi_batch.reports.write import DIGESTS, make_report, write_report
 from pi_batch.results import BatchResult, RunResult
 from pi_batch.standard_streams import say, tell
 from pi_batch.wiring.repositories import Repositories
@@ -81,7 +83,7 @@ def apply(run_dir: Path, tasks: Sequence[str], options: ApplyOptions) -> int:
     if not chosen:
         tell("pi-batch: nothing to apply: no task of this run passed and left a patch")
         return 0
-    publisher = _Publisher(run_dir, batch.run_id, options, around)
+    publisher = _Publisher(run_dir, batch, options, around)
     return asyncio.run(publisher.all(chosen))
 
 
@@ -112,12 +114,15 @@ class _Done(Struct, frozen=True):
 class _Publisher:
     """One call of `apply`."""
 
-    def __init__(self, run_dir: Path, run_id: str, options: ApplyOptions, around: Surroundings) -> None:
+    def __init__(
+        self, run_dir: Path, batch: BatchResult, options: ApplyOptions, around: Surroundings
+    ) -> None:
         self._run_dir = run_dir
-        self._run_id = run_id
+        self._run_id = batch.run_id
         self._options = options
         self._around = around
         self._mask = around.masker(options.secrets)
+        self._shown = masked(batch, self._mask)
         self._repositories = Repositories(around, Settings(around).mirrors)
         self._targets = Targets(around, self._repositories, base=options.base, remote=options.remote)
         self._git = self._targets.git
@@ -145,6 +150,10 @@ class _Publisher:
     def _note(self, noted: Sequence[Publication]) -> None:
         try:
             add_published(self._run_dir, noted)
+            for name, file in DIGESTS.items():
+                if (self._run_dir / file).is_file():
+                    text = make_report(name, self._run_dir, self._around.cwd).render(self._shown)
+                    write_report(self._run_dir / file, text.encode("utf-8"))
         except LogWriteError as error:
             tell(f"pi-batch: {error}")
 

@@ -21,7 +21,7 @@ from pi_batch.manifest import FILE, Manifest
 from pi_batch.protocols import Executor, Sink
 from pi_batch.redact import Masker
 from pi_batch.reports.masked import masked
-from pi_batch.reports.write import ReportWriter
+from pi_batch.reports.write import DIGESTS, ReportWriter
 from pi_batch.results import BatchResult, BudgetAmounts
 from pi_batch.sandboxes.ending import kill_all_below
 from pi_batch.sinks.event_log import EventLog
@@ -250,6 +250,8 @@ def _make_batch(
     )
     wanted = {"junit": options.junit, "json": options.json_file, "markdown": options.markdown}
     extra = {name: path for name, path in wanted.items() if path is not None}
+    if call.memory is not None:
+        extra |= {name: leg.run_dir / file for name, file in DIGESTS.items()}
     reports = ReportWriter(leg.run_dir, clock, extra=extra, root=around.cwd, mask=call.mask)
     return Batch(
         BatchParts(
