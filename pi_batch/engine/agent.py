@@ -32,7 +32,7 @@ from pi_batch.engine.tool_calls import Door, with_note
 from pi_batch.engine.transcript import Transcript
 from pi_batch.errors import PiBatchError, ProviderError, UsageError
 from pi_batch.events import AgentEnd, AgentSettled, AgentStart, BudgetWarning
-from pi_batch.messages import AssistantMessage, TextBlock, ToolDeclaration, Usage, UserMessage
+from pi_batch.messages import AssistantMessage, JsonObject, TextBlock, ToolDeclaration, Usage, UserMessage
 from pi_batch.results import RunError
 from pi_batch.session_log import SessionLog
 
@@ -50,8 +50,12 @@ class Agent:
         declarations: tuple[ToolDeclaration, ...],
         router: Router | None = None,
         follow_ups: Sequence[str] = (),
+        output_schema: JsonObject | None = None,
     ) -> None:
-        """`router`: who is asked, where that is not the requester's own model alone."""
+        """`router`: who is asked, where that is not the requester's own model alone.
+
+        `output_schema`: what the answer must fit; with follow-ups only the last answer need, so none is told.
+        """
         self._door = door
         self._session = session
         self._emit = door.emit
@@ -59,7 +63,8 @@ class Agent:
         self._conversation = Conversation(text_tokens(system) + declarations_tokens(declarations))
         self._transcript = Transcript(session, self._conversation, door.emit, door.mask, door.clock)
         router = router or Router.of_one(requester.port)
-        self._asker = Asker(requester, self._transcript, system, declarations, router)
+        schema = None if follow_ups else output_schema
+        self._asker = Asker(requester, self._transcript, system, declarations, router, output_schema=schema)
         self._follow_ups = list(follow_ups)
         """What is still to be said when the agent would stop."""
         self._repeats = RepeatWatch()

@@ -14,7 +14,7 @@ from pi_batch.engine.router import Router
 from pi_batch.engine.transcript import Transcript
 from pi_batch.errors import ProviderError
 from pi_batch.events import ModelSelected, TurnEnd, TurnStart
-from pi_batch.messages import AssistantMessage, ToolDeclaration
+from pi_batch.messages import AssistantMessage, JsonObject, ToolDeclaration
 from pi_batch.protocols import ModelRequest
 from pi_batch.routes import ByClass, ByFunction
 from pi_batch.session import pi_provider, system_change
@@ -30,6 +30,8 @@ class Asker:
         system: str,
         declarations: tuple[ToolDeclaration, ...],
         router: Router,
+        *,
+        output_schema: JsonObject | None = None,
     ) -> None:
         self._requester = requester
         self._transcript = transcript
@@ -38,6 +40,7 @@ class Asker:
         self._system = system
         self._declarations = declarations
         self._router = router
+        self._output_schema = output_schema
         self._compactor = Compactor(self._conversation, requester, self._session)
         self._turns = 0
         self._is_in_turn = False
@@ -184,6 +187,7 @@ class Asker:
                 thinking=port.thinking,
                 timeout_s=self._ledger.seconds_left,
                 session_id=self._session.session_id,
+                output_schema=None if self._router.is_planning else self._output_schema,
             )
 
         return await self._requester.complete(request, need, self._record_start)

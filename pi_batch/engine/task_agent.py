@@ -111,6 +111,7 @@ def _opened(
         declarations=declarations,
         router=router,
         follow_ups=parts.planned.spec.follow_ups,
+        output_schema=parts.planned.spec.output.schema_,
     )
     agent.open(said)
     if said is not None:

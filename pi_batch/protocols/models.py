@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct, field
 
-from pi_batch.messages import AssistantMessage, Message, ToolDeclaration, Usage
+from pi_batch.messages import AssistantMessage, JsonObject, Message, ToolDeclaration, Usage
 
 
 class ModelRequest(Struct, frozen=True):
@@ -26,6 +26,8 @@ class ModelRequest(Struct, frozen=True):
     """Seconds left for the whole request."""
     session_id: str = ""
     """Stable over a task: cache affinity."""
+    output_schema: JsonObject | None = None
+    """What the last reply's JSON must fit; services that can are told so."""
 
 
 class Delta(Struct, frozen=True):

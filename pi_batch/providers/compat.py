@@ -52,6 +52,8 @@ class Compat(Struct, frozen=True):
     """`usage.cost` is the bill in USD."""
     reasoning_outside_output: bool = False
     """`completion_tokens` leaves the reasoning out."""
+    output_schema: bool = False
+    """Responses API: `text.format` holds the answer to a JSON Schema, for models that can."""
     cache_marks: bool = True
     """Messages API: `cache_control` is understood."""
     extra_body: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -63,6 +65,7 @@ OPENAI = Compat(
     developer_role=True,
     output_cap_field="by_model",
     prompt_cache_key=True,
+    output_schema=True,
     thinking_format="by_model",
 )
 DEEPSEEK = Compat(reasoning_back="calls", requires_reasoning=True, thinking_format="deepseek")

@@ -153,6 +153,8 @@ FAMILIES: dict[str, ModelFacts] = {
 }
 
 _NEW_OPENAI = re.compile(r"(?:o\d|gpt-(?:[5-9]|\d\d))")
+_HOLDS_TO_SCHEMAS = re.compile(r"(?:o\d|gpt-(?:[5-9]|\d\d|4\.1|4o))(?!.*chat)")
+_BEFORE_SCHEMAS = ("o1-mini", "o1-preview", "gpt-4o-2024-05-13")
 
 
 def model_facts(model: str, default: ModelFacts) -> ModelFacts:
@@ -177,6 +179,12 @@ def _family(model: str) -> ModelFacts | None:
 def takes_completion_tokens(model: str) -> bool:
     """True for OpenAI's o-series and gpt-5 and later: there `max_tokens` is refused."""
     return _NEW_OPENAI.match(model.rpartition("/")[2].lower()) is not None
+
+
+def holds_to_schemas(model: str) -> bool:
+    """True for OpenAI's models that can be held to a JSON Schema."""
+    name = model.rpartition("/")[2].lower()
+    return _HOLDS_TO_SCHEMAS.match(name) is not None and not name.startswith(_BEFORE_SCHEMAS)
 
 
 def effort(level: str, efforts: tuple[str, ...]) -> str | None:

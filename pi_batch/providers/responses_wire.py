@@ -30,7 +30,7 @@ from pi_batch.protocols import ModelRequest
 from pi_batch.providers import apis
 from pi_batch.providers.compat import Compat
 from pi_batch.providers.encoded import Unit, join_body
-from pi_batch.providers.models import ModelFacts, effort, is_known_family, model_facts
+from pi_batch.providers.models import ModelFacts, effort, holds_to_schemas, is_known_family, model_facts
 from pi_batch.providers.same_model import is_from
 from pi_batch.providers.tool_ids import MESSAGES_IDS, WireIds, tool_name
 from pi_batch.providers.tool_schemas import chat_parameters
@@ -40,6 +40,7 @@ NO_OUTPUT = "(no output)"
 MAX_CACHE_KEY_CHARS = 64
 MIN_OUTPUT_TOKENS = 16
 ENCRYPTED = "reasoning.encrypted_content"
+SCHEMA_NAME = "answer"
 PHASES = ("commentary", "final_answer")
 
 _UNKNOWN = ModelFacts(sys.maxsize)
@@ -128,6 +129,10 @@ def _fields(request: ModelRequest, compat: Compat) -> dict[str, Any]:
     if request.max_output_tokens is not None:
         wanted = max(request.max_output_tokens, MIN_OUTPUT_TOKENS)
         fields["max_output_tokens"] = min(wanted, facts.max_output_tokens)
+    schema = request.output_schema
+    if schema and schema.get("type") == "object" and compat.output_schema and holds_to_schemas(request.model):
+        form = {"type": "json_schema", "name": SCHEMA_NAME, "schema": schema, "strict": False}
+        fields["text"] = {"format": form}
     if request.thinking is not None and (word := effort(request.thinking, facts.efforts)):
         fields["reasoning"] = {"effort": word}
     return fields

@@ -150,3 +150,12 @@ def test_a_wrong_key_is_asked_once_and_says_which_variable(desk: Desk, wire: Wir
     assert f"{wire.variable}_API_KEY" in line
     assert KEY not in done.err + done.out
     assert report(desk)["error"]["kind"] == "auth"
+
+
+def test_the_responses_api_is_told_the_schema_of_the_answer(desk: Desk) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    with served(LoopbackServer([Reply('{"n": 5}')], key=KEY)) as server:
+        done = run(desk, WIRES["responses"], server, output={"schema": schema}, verify=[])
+    assert (done.code, server.refused) == (0, [])
+    assert server.requests[0].body["text"]["format"]["schema"] == schema
+    assert report(desk)["structured_output"] == {"n": 5}

@@ -59,6 +59,7 @@ class Choir:
         window: dict[str, int] | None = None,
         secrets: Sequence[str] = (),
         follow_ups: Sequence[str] = (),
+        output_schema: Mapping[str, Any] | None = None,
     ) -> None:
         self.clock, self.session = FakeClock(), MemorySession()
         self.providers = {
@@ -102,6 +103,7 @@ class Choir:
             declarations=(),
             router=self.router,
             follow_ups=follow_ups,
+            output_schema=output_schema,
         )
         self.agent.open()
 
@@ -284,6 +286,22 @@ async def test_one_model_plans_without_changing_anything_and_another_carries_it_
     assert results["c2"].error_kind == "denied"
     assert choir.said() == ["fix it", PLAN, WORK]
     assert choir.asked() == {"fake/plan": 2, "fake/work": 2}
+
+
+async def test_who_carries_out_is_told_the_schema_and_who_plans_is_not() -> None:
+    schema = {"type": "object"}
+    route = ByPhase("router/r", OneModel("fake/plan"), OneModel("fake/work"))
+    choir = Choir(route, {"fake/plan": [says("so")], "fake/work": [says("{}")]}, output_schema=schema)
+    await choir.run()
+    told = {name: one.requests[0].output_schema for name, one in choir.providers.items()}
+    assert told == {"fake/plan": None, "fake/work": schema}
+
+
+async def test_with_more_to_say_no_answer_is_held_to_the_schema_of_the_last() -> None:
+    steps = {"fake/a": [says("one"), says("{}")]}
+    choir = Choir(in_order("fake/a"), steps, follow_ups=["and?"], output_schema={"type": "object"})
+    await choir.run()
+    assert [one.output_schema for one in choir.providers["fake/a"].requests] == [None, None]
 
 
 SORT = ByClass("router/r", "fake/s", {"small": OneModel("fake/a"), "large": OneModel("fake/b")})

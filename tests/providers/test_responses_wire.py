@@ -154,6 +154,35 @@ def test_a_cache_key_has_at_most_64_characters_and_only_where_it_is_known() -> N
     assert "prompt_cache_key" not in body(ask(session_id=""))
 
 
+SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("model", ["gpt-5.6", "gpt-4.1", "gpt-4o-mini", "o3"])
+def test_the_answer_is_held_to_its_schema(model: str) -> None:
+    sent = body(ask(model=model, output_schema=SCHEMA))
+    form = {"type": "json_schema", "name": "answer", "schema": SCHEMA, "strict": False}
+    assert sent["text"] == {"format": form}
+    check_responses(sent)
+
+
+@pytest.mark.parametrize(
+    ("model", "schema", "compat"),
+    [
+        (MODEL, None, OPENAI),
+        (MODEL, {"type": "array"}, OPENAI),
+        (MODEL, SCHEMA, Compat()),
+        ("gpt-4-turbo", SCHEMA, OPENAI),
+        ("gpt-4o-2024-05-13", SCHEMA, OPENAI),
+        ("gpt-5-chat-latest", SCHEMA, OPENAI),
+        ("mystery", SCHEMA, OPENAI),
+    ],
+)
+def test_what_cannot_be_held_to_a_schema_is_not_told_of_it(
+    model: str, schema: dict[str, Any] | None, compat: Compat
+) -> None:
+    assert "text" not in body(ask(model=model, output_schema=schema), compat)
+
+
 def test_calls_and_results_are_items_of_their_own_with_call_ids_alone() -> None:
     sent = items(
         user_text("x"), own("Reading.", call("c1"), call("c2")), result("c1", "one"), result("c2", "two")
