@@ -33,14 +33,21 @@ def outcome_word(result: RunResult) -> str:
 
 def spent(result: RunResult) -> str:
     """`4 turns, 12,345 tokens, $0.0123, 12.3 s`."""
+    cached = sum(one.cached_replies for one in result.model_usage.values())
     parts = (
         turns(result.num_turns),
         tokens(result.usage),
         dollars(result.total_cost_usd),
         f"{seconds(result.duration_s):.1f} s",
         *([scripts(result.codemode)] if result.codemode.scripts else []),
+        *([kept(cached)] if cached else []),
     )
     return ", ".join(parts)
+
+
+def kept(replies: int) -> str:
+    """`2 replies from the cache`."""
+    return f"{replies:,} {'reply' if replies == 1 else 'replies'} from the cache"
 
 
 def scripts(codemode: CodemodeCounts) -> str:

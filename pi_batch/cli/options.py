@@ -259,30 +259,6 @@ def _with_options(function: Decorated, options: Sequence[Callable[[Any], Any]]) 
     return function
 
 
-def reserved_options(*names: str) -> Callable[[Decorated], Decorated]:
-    """Options that later versions give a meaning: hidden here, and refused as such when used."""
-
-    def refuse(_context: click.Context, parameter: click.Parameter, value: Any) -> Any:
-        if value not in (None, (), False):
-            raise click.UsageError(f"{parameter.opts[0]}: not available in this version")
-        return value
-
-    def decorate(function: Decorated) -> Decorated:
-        for name in names:
-            is_flag = name.endswith("!")
-            function = click.option(
-                name.rstrip("!"),
-                is_flag=is_flag,
-                hidden=True,
-                callback=refuse,
-                expose_value=False,
-                default=False if is_flag else None,
-            )(function)
-        return function
-
-    return decorate
-
-
 def parse_inputs(pairs: tuple[str, ...]) -> dict[str, str]:
     """KEY=VALUE pairs as a mapping; the last of a key counts. Raises: UsageError."""
     inputs = {}

@@ -12,7 +12,6 @@ from pi_batch.cli.options import (
     complete_spec,
     executor_options,
     output_options,
-    reserved_options,
     run_options,
     selection_options,
 )
@@ -60,7 +59,13 @@ from pi_batch.cli.options import (
     show_envvar=True,
     help="Also run what is left alone. Default: off.",
 )
-@reserved_options("--cache!")
+@click.option(
+    "--cache",
+    is_flag=True,
+    help="Answer requests that were made before out of kept replies, at no cost; not for repeats. "
+    "Default: ask anew.",
+)
+@click.option("--cache-repeats", is_flag=True, help="The same for repeats, which are then all alike.")
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 

@@ -68,6 +68,8 @@ class Config(Struct, frozen=True):
     """The longest wait before another try."""
     prices: str | None = None
     """A JSON or TOML price file; absolute when it comes from a file."""
+    cache_dir: str | None = None
+    """Where --cache keeps replies; absolute when it comes from a file."""
     mirrors: str | None = None
     """Where mirrors of other repositories are kept; absolute when it comes from a file."""
     state: str | None = None
@@ -168,6 +170,7 @@ SETTINGS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "max_retries": lambda value: _number(value, least=0),
     "retry_cap_s": lambda value: _number(value, above=0),
     "prices": _text,
+    "cache_dir": _text,
     "mirrors": _text,
     "state": _text,
     "providers": _tables,
@@ -180,7 +183,7 @@ _FILES_ONLY = ("providers", "models")
 _NUMBERS = frozenset(
     name for name, kind in Config.__annotations__.items() if "int" in kind or "float" in kind
 )
-_PATHS = ("output", "prices", "mirrors", "state")
+_PATHS = ("output", "prices", "cache_dir", "mirrors", "state")
 _TRUTHS = ("sandbox_required",)
 
 

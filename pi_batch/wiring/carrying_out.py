@@ -29,6 +29,7 @@ from pi_batch.sinks.progress import Progress
 from pi_batch.sinks.stream import EventStream
 from pi_batch.spec import Plan
 from pi_batch.standard_streams import tell
+from pi_batch.wiring.caching import ReplyCache
 from pi_batch.wiring.distributing import check_executor, make_executor
 from pi_batch.wiring.exec_sessions import split_fork, write_branch
 from pi_batch.wiring.gates import Gate
@@ -118,7 +119,10 @@ def run_plan(
     mask = around.masker(options.secrets, secrets_of(plan))
     is_trusting = all(task.spec.trust == "trusted" for task in plan.tasks)
     settings = Settings(around, reads_file=is_trusting)
-    models = ModelPool(around, settings, has_cost_limit=_has_cost_limit(plan))
+    cache = ReplyCache(options, settings, mask)
+    models = ModelPool(
+        around, settings, has_cost_limit=_has_cost_limit(plan), cache=cache if cache.is_on else None
+    )
     models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
     run_dir = make_run_dir(around.cwd, run_id, options.output, settings.output)
@@ -231,7 +235,11 @@ def _make_batch(
     chooser = SandboxChooser.of(around, leg.run_dir if call.nested is None else call.nested.main_dir)
     warnings: tuple[str, ...] = ()
     if not executor.is_remote:
-        warnings = (*asyncio.run(chooser.prepare(call.plan.tasks)), *scripting.warnings(call.plan.tasks))
+        warnings = (
+            *asyncio.run(chooser.prepare(call.plan.tasks)),
+            *scripting.warnings(call.plan.tasks),
+            *ReplyCache(options, call.settings, call.mask).warnings(call.plan.tasks),
+        )
     repositories = Repositories(around, call.settings.mirrors)
     gate = Gate(repositories, call.memory, clock, around.environ.get("PATH"), options.tries_again)
     maker = TaskMaker(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from pi_batch.protocols import Provider
 from pi_batch.routes import ByPhase, OneModel, Route, functions_of, models_of, resolve
 from pi_batch.spec import PlannedTask
 from pi_batch.wiring.builtin_models import check_builtin, is_builtin, open_builtin
+from pi_batch.wiring.caching import ReplyCache
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
 from pi_batch.wiring.windows import context_window
@@ -54,17 +56,26 @@ class _Service(Struct, frozen=True):
     service: Any
     """A `providers.catalog.Service`."""
     provider: Provider
+    base_url: str
     limiter: Limiter
 
 
 class ModelPool:
     """Opens the models of a run; each service is connected to once."""
 
-    def __init__(self, around: Surroundings, settings: Settings, *, has_cost_limit: bool) -> None:
+    def __init__(
+        self,
+        around: Surroundings,
+        settings: Settings,
+        *,
+        has_cost_limit: bool,
+        cache: ReplyCache | None = None,
+    ) -> None:
         self._around = around
         self._settings = settings
         self._has_cost_limit = has_cost_limit
         """True when the whole run has a money limit; tasks may have their own."""
+        self._cache = cache
         self._services: dict[str, _Service] = {}
         self._limiters: dict[str, Limiter] = {}
         """By URL: two services at one endpoint (`openai`, `openai-chat`) share its limit."""
@@ -129,11 +140,12 @@ class ModelPool:
             return _open_builtin(ModelName.parse(route.name), task)
         ports = {model: self._open_one(model, task, warn) for model in models_of(route)}
         port = next(iter(ports.values()))
+        bind = partial(self._cache.bind, task) if self._cache else _bind_nothing
         if isinstance(route, OneModel):
-            return OpenedModel(port, lambda _workspace: None)
+            return OpenedModel(port, bind)
         functions = {name: self._function(name) for name in functions_of(route)}
         models = Models(route, ports, functions, task.spec.id, task.spec.tags)
-        return OpenedModel(port, lambda _workspace: None, models)
+        return OpenedModel(port, bind, models)
 
     def _open_one(self, model: str, task: PlannedTask, warn: Callable[[str], None]) -> ModelPort:
         """One of a task's models; a level behind its name holds, for the task's own the settled one."""
@@ -141,8 +153,8 @@ class ModelPool:
         level = name.thinking or level if model != task.model else level or name.thinking
         service = self._service(name.provider)
         level = self._clamped(service.service, name, level, warn)
-        port = self._port(replace(name, thinking=level), service, task)
-        return replace(port, summarizer=self._summarizer(task))
+        port = self._port(replace(name, thinking=level), service, task, warn)
+        return replace(port, summarizer=self._summarizer(task, warn))
 
     def _clamped(
         self, service: Any, name: ModelName, level: ThinkingLevel | None, warn: Callable[[str], None]
@@ -174,7 +186,9 @@ class ModelPool:
         for service in self._services.values():
             await service.provider.close()
 
-    def _port(self, name: ModelName, opened: _Service, task: PlannedTask) -> ModelPort:
+    def _port(
+        self, name: ModelName, opened: _Service, task: PlannedTask, warn: Callable[[str], None]
+    ) -> ModelPort:
         from pi_batch.prices import most_usd
         from pi_batch.providers.catalog import default_max_output_tokens
 
@@ -187,8 +201,11 @@ class ModelPool:
             cost: float | None = prices.cost_usd(name.provider, name.model, answered, usage)
             return cost
 
+        provider = opened.provider
+        if self._cache is not None:
+            provider = self._cache.around(provider, opened.service, opened.base_url, task, warn)
         return ModelPort(
-            provider=opened.provider,
+            provider=provider,
             provider_name=name.provider,
             model=name.model,
             thinking=name.thinking,
@@ -203,13 +220,13 @@ class ModelPool:
             limiter=opened.limiter,
         )
 
-    def _summarizer(self, task: PlannedTask) -> ModelPort | None:
+    def _summarizer(self, task: PlannedTask, warn: Callable[[str], None]) -> ModelPort | None:
         """The model set for summaries, where that is another one than the task's."""
         wanted = self._settings.compaction_model
         if wanted is None or wanted == task.model:
             return None
         name = ModelName.parse(wanted)
-        port = self._port(name, self._service(name.provider), task)
+        port = self._port(name, self._service(name.provider), task, warn)
         return replace(port, context_window=self._price_table().context_window(name.provider, name.model))
 
     def _price_table(self) -> Any:
@@ -233,7 +250,7 @@ class ModelPool:
         endpoint = endpoint_for(service, self._around.environ, timeouts=timeouts)
         provider: Provider = providers.load(service.api)(service, endpoint)
         limiter = self._limiters.setdefault(endpoint.base_url, Limiter())
-        self._services[name] = _Service(service, provider, limiter)
+        self._services[name] = _Service(service, provider, endpoint.base_url, limiter)
         return self._services[name]
 
     def _open_replay(self, name: ModelName, task: PlannedTask, warn: Callable[[str], None]) -> OpenedModel:
@@ -261,6 +278,10 @@ def route_of(task: PlannedTask) -> Route:
     return resolve(task.model, task.virtual, task.spec.fallback)
 
 
+def _bind_nothing(_workspace: str) -> None:
+    """Where no replies are kept, nobody needs to know where the workspace is."""
+
+
 def _open_builtin(name: ModelName, task: PlannedTask) -> OpenedModel:
     port = ModelPort(
         provider=open_builtin(name.provider, name.model, task),
@@ -268,7 +289,7 @@ def _open_builtin(name: ModelName, task: PlannedTask) -> OpenedModel:
         model=name.model,
         cost_usd=lambda _model, _usage: 0.0,
     )
-    return OpenedModel(port, lambda _workspace: None)
+    return OpenedModel(port, _bind_nothing)
 
 
 def _unfit(task: PlannedTask) -> str:

@@ -27,6 +27,10 @@ class RunOptions(Struct, frozen=True):
     trust: str | None = None
     codemode: str | None = None
     thinking: str | None = None
+    cache: bool = False
+    """Answer requests that were made before out of kept replies."""
+    cache_repeats: bool = False
+    """The same for repeats."""
     jobs: int | None = None
     shard: str | None = None
     """I/N: only this part of the plan."""

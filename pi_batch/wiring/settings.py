@@ -68,15 +68,21 @@ class Settings:
     def mirrors(self) -> Path:
         """Where mirrors of other repositories are kept: the user's cache, or without one beside the runs."""
         text = self._environment.mirrors or self.file.mirrors
-        cache = self._around.environ.get("XDG_CACHE_HOME")
-        if text:
-            return self._around.cwd / text
+        return self._around.cwd / text if text else self._cache / "mirrors"
+
+    @property
+    def cache_dir(self) -> Path:
+        """Where `--cache` keeps replies: as for mirrors."""
+        text = self._environment.cache_dir or self.file.cache_dir
+        return self._around.cwd / text if text else self._cache / "replies"
+
+    @property
+    def _cache(self) -> Path:
+        """The user's cache for this program, or without one a place beside the runs."""
+        cache, home = self._around.environ.get("XDG_CACHE_HOME"), self._around.home
         if cache:
-            return self._around.cwd / cache / "pi-batch" / "mirrors"
-        home = self._around.home
-        return (
-            home / ".cache" / "pi-batch" / "mirrors" if home else self._around.cwd / ".pi-batch" / "mirrors"
-        )
+            return self._around.cwd / cache / "pi-batch"
+        return home / ".cache" / "pi-batch" if home else self._around.cwd / ".pi-batch"
 
     @property
     def state(self) -> Path | None:

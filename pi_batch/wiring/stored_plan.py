@@ -52,6 +52,7 @@ PLAN_OPTIONS = (
     *("models", "inputs", "filters", "repeat", "max_turns", "max_tokens", "max_cost_usd", "max_wall_s"),
     *("state", "tries_again"),
     *("sandbox", "sandbox_image", "sandbox_required", "trust", "codemode", "thinking", "jobs", "shard"),
+    *("cache", "cache_repeats"),
 )
 CHECK_KEYS = frozenset({"verify", "verify_in", "protect", "output"})
 """Parts of a spec that only judge: work that was done under others can be judged by them."""

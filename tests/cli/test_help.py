@@ -82,4 +82,3 @@ def test_without_a_word_the_help_is_shown_and_nothing_was_done(desk: Desk) -> No
 def test_reserved_names_stand_in_no_help(desk: Desk) -> None:
     listed = desk.call("--help").out
     assert not [name for name in RESERVED if re.search(rf"^  {name} ", listed, re.MULTILINE)]
-    assert "--cache" not in desk.call("run", "--help").out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pi_batch.cli.main import RESERVED, show_defect
-from tests.cli.calling import MODEL, Desk
+from tests.cli.calling import Desk
 
 WRONG = {
     "a command that is not there": ("runn task.yaml", "no such command: 'runn'. Did you mean run?"),
@@ -27,7 +27,6 @@ WRONG = {
     "two owners of stdout": ("exec hi --events --output-format json", "both need stdout"),
     "several runs": ("report a b", "got 2 runs, need one: only --leaderboard takes several"),
 }
-LATER = ("--cache",)
 
 
 @pytest.mark.parametrize("name", WRONG)
@@ -48,13 +47,6 @@ def test_a_command_of_later_is_known_and_refused(desk: Desk, command: str) -> No
     done = desk.call(command, "x")
     assert done.code == 2
     assert f"{command}: not available in this version" in done.err
-
-
-@pytest.mark.parametrize("flag", LATER)
-def test_a_flag_of_later_is_known_and_refused(desk: Desk, flag: str) -> None:
-    done = desk.call("run", "task.yaml", *MODEL, flag)
-    assert done.code == 2
-    assert f"{flag.partition('=')[0]}: not available in this version" in done.err
 
 
 UNUSABLE = {

@@ -203,6 +203,36 @@ def test_what_a_classifier_costs_is_in_the_report(desk: Desk) -> None:
     assert replay(desk)["num_turns"] == 2
 
 
+def test_a_run_again_is_answered_out_of_the_cache_at_no_cost(desk: Desk) -> None:
+    """In a workspace that lies somewhere else each time."""
+    work = Call("bash", {"command": "pwd; echo new >> made.txt"})
+
+    def step(body: Mapping[str, Any]) -> Step:
+        return Reply("done") if "tool_call_id" in json.dumps(body) else Reply(calls=(work,))
+
+    desk.setenv("PI_BATCH_CACHE_DIR", "kept")
+    spec: dict[str, Any] = {"workspace": {"isolation": "copy"}, "verify": ["test -f made.txt"]}
+    with served(LoopbackServer(step)) as server:
+        first = run(desk, server, "-m", CHAT, "--cache", **spec)
+        found = result(desk)
+        again = desk.call("run", "task.yaml", "-m", CHAT, "--cache", "--output", "again")
+        assert len(server.requests) == 2
+        repeated = desk.call(
+            *("run", "task.yaml", "-m", CHAT, "--cache", "--repeat", "2", "--output", "repeated")
+        )
+        assert len(server.requests) == 6
+        desk.call(*("run", "task.yaml", "-m", CHAT, "--cache-repeats", "--repeat", "2", "--output", "told"))
+        assert len(server.requests) == 6
+    assert (first.code, again.code, repeated.code) == (0, 0, 0)
+    assert "--cache: repeats are asked anew" in repeated.err
+    kept = result(desk, "again")
+    assert found["total_cost_usd"] > 0
+    assert (kept["total_cost_usd"], kept["num_turns"]) == (0.0, 2)
+    assert kept["model_usage"][CHAT]["cached_replies"] == 2
+    assert "2 replies from the cache" in again.err
+    assert KEY not in "".join(path.read_text() for path in (desk.path / "kept").rglob("*.json"))
+
+
 @pytest.mark.parametrize(
     ("words", "fields", "line"),
     [
