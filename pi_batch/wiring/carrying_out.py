@@ -235,11 +235,7 @@ def _make_batch(
     chooser = SandboxChooser.of(around, leg.run_dir if call.nested is None else call.nested.main_dir)
     warnings: tuple[str, ...] = ()
     if not executor.is_remote:
-        warnings = (
-            *asyncio.run(chooser.prepare(call.plan.tasks)),
-            *scripting.warnings(call.plan.tasks),
-            *ReplyCache(options, call.settings, call.mask).warnings(call.plan.tasks),
-        )
+        warnings = _warnings(call, chooser, scripting)
     repositories = Repositories(around, call.settings.mirrors)
     gate = Gate(repositories, call.memory, clock, around.environ.get("PATH"), options.tries_again)
     maker = TaskMaker(
@@ -297,6 +293,13 @@ def _expected(call: Call) -> Expected:
     if min(call.plan.max_parallel, len(call.plan.tasks)) == 1 and call.options.executor is None:
         return Expected()
     return expected_from(newest_runs(call.run_dir.parent, besides=call.run_dir))
+
+
+def _warnings(call: Call, chooser: SandboxChooser, scripting: Scripting) -> tuple[str, ...]:
+    """What to say before the first task."""
+    tasks = call.plan.tasks
+    cache = ReplyCache(call.options, call.settings, call.mask)
+    return (*asyncio.run(chooser.prepare(tasks)), *scripting.warnings(tasks), *cache.warnings(tasks))
 
 
 async def _until_done(
