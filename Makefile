@@ -6,7 +6,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Where a machine sets it, the suite takes half as long again: each process compiles what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-codemode test check lint types slow nightly bench clean setup
+.PHONY: demo demo-codemode test check lint types slow nightly bench bench-demo clean setup
 
 setup:
 	@sh scripts/setup.sh
@@ -36,6 +36,9 @@ slow: setup
 nightly: setup
 	@PI_BATCH_FUZZ_S=600 $(PYTHON) -m pytest -q -m fuzz tests/codemode
 	@PI_BATCH_SUITE_REPEAT=5 $(PYTHON) -m pytest -q -m slow tests/test_bench_suite.py
+
+bench-demo: setup
+	@$(PYTHON) -m scripts.bench_demo $(if $(FILTER),--filter '$(FILTER)')
 
 bench: setup
 	@$(PYTHON) -m scripts.bench

@@ -98,3 +98,21 @@ def test_an_ending_has_mini_swe_agent_s_word_where_there_is_one(
     stop: AgentStop | None, kind: str | None, word: str
 ) -> None:
     assert exit_status(stop, kind) == word
+
+
+@pytest.mark.peer
+@pytest.mark.filterwarnings("ignore")
+def test_mini_swe_agent_s_own_inspector_takes_it_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inspector = pytest.importorskip("minisweagent.run.utilities.inspector")
+    shown = pytest.importorskip("minisweagent.models.utils.content_string").get_content_string
+    found = made(
+        tmp_path, turn(bash("ls -la"), text="I look"), say("Done."), ending=Ending("x", "Submitted", "d")
+    )
+    steps = inspector._messages_to_steps(found["messages"])
+    assert [[message["role"] for message in step] for step in steps if step] == [
+        ["assistant"],
+        ["assistant", "exit"],
+    ]
+    assert "ls -la" in shown(steps[1][0])
