@@ -105,6 +105,7 @@ def test_an_ending_has_mini_swe_agent_s_word_where_there_is_one(
 def test_mini_swe_agent_s_own_inspector_takes_it_apart(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Tried with mini-swe-agent 2.4.6."""
     inspector = pytest.importorskip("minisweagent.run.utilities.inspector")
     shown = pytest.importorskip("minisweagent.models.utils.content_string").get_content_string
     found = made(
