@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 
 KINDS = (
-    *("github", "github-review", "github-label", "nightly", "nightly-gitlab", "nightly-cron"),
+    *(
+        "github",
+        "github-review",
+        "github-label",
+        "nightly",
+        "nightly-gitlab",
+        "nightly-cron",
+        "nightly-systemd",
+    ),
     *("shards-github", "shards-gitlab", "shards-slurm", "shards-kubernetes"),
     *("pre-commit", "suite"),
 )
@@ -21,6 +29,13 @@ KINDS = (
     help="Where workflows take the action from. Default: zeros that you replace.",
 )
 @click.option(
+    "--repo",
+    "repos",
+    multiple=True,
+    metavar="REPO",
+    help="Repositories of the night, by URL or path. Default: the origin of this one.",
+)
+@click.option(
     "--directory",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path(),
@@ -28,12 +43,13 @@ KINDS = (
     help="Where to. Default: here.",
 )
 @click.option("--force", is_flag=True, help="Replace files that are there already.")
-def command(kind: str, action: str | None, directory: Path, force: bool) -> int:
+def command(kind: str, action: str | None, repos: tuple[str, ...], directory: Path, force: bool) -> int:
     """Write files to begin with: workflows, hooks, a suite.
 
-    github, github-review, github-label and nightly are GitHub workflows; nightly-gitlab is a job for GitLab
-    CI; nightly-cron a script for cron or systemd; pre-commit a hook's configuration; suite a suite of tasks.
+    github, github-review and github-label are GitHub workflows. nightly (GitHub), nightly-gitlab,
+    nightly-cron and nightly-systemd are a suite over many repositories with what starts it every night.
+    shards-* run a suite on several machines; pre-commit is a hook's configuration, suite a suite of tasks.
     """
     from pi_batch.wiring.starting import start
 
-    return start(kind, directory=directory, action=action, is_forced=force)
+    return start(kind, directory=directory, action=action, repos=repos, is_forced=force)

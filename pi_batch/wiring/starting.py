@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from pi_batch import __file__ as package_file
-from pi_batch.errors import LogWriteError, UsageError
+from pi_batch.errors import LogWriteError, UsageError, WorkspaceError
 from pi_batch.files import write_atomic
+from pi_batch.git import Git, Place, find_git
+from pi_batch.repository_address import address_of, without_credentials
 from pi_batch.standard_streams import say
+from pi_batch.workspaces.checkout import find_top
+from pi_batch.workspaces.layout import repository_of
 
 _PACKAGE = Path(package_file).parent
 _STARTERS = _PACKAGE / "starters"
 DEFAULT_ACTION: Final = "pi-batch/pi-batch"
+_PLACEHOLDER: Final = "    - https://github.com/OWNER/REPOSITORY\n"
 _ACTION = re.compile(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}")
 
 
@@ -30,6 +37,15 @@ class Starter(Struct, frozen=True):
 
 
 _KEY = "Add the secret ANTHROPIC_API_KEY to the repository, or change model: and the key's name."
+_MODEL = "Name a model, PI_BATCH_MODEL or .pi-batch.toml, and put its key into ~/.config/pi-batch/keys."
+_REPOS = (
+    "Name your repositories in pi-batch/nightly.yaml, and what tests them in pi-batch/nightly/fix-tests.yaml."
+)
+_TRY = "Try it: `pi-batch plan pi-batch/nightly.yaml -m MODEL` shows what a night would do."
+_SUITE: Final = {
+    "pi-batch/nightly.yaml": "nightly.yaml",
+    "pi-batch/nightly/fix-tests.yaml": "nightly-task.yaml",
+}
 _COMMIT = "Replace the zeros behind `pi-batch/...@` by the commit of a release that you trust."
 
 STARTERS: Final[Mapping[str, Starter]] = {
@@ -49,25 +65,48 @@ STARTERS: Final[Mapping[str, Starter]] = {
         (_COMMIT, _KEY, "Make the label `pi-batch fix`."),
     ),
     "nightly": Starter(
-        "A GitHub workflow that runs tasks every night, one draft pull request each.",
-        {".github/workflows/pi-batch-nightly.yml": "github/nightly.yml"},
-        (_COMMIT, _KEY, "Choose the tasks: `pi-batch plan NAME -m MODEL` shows what one would do."),
+        "A suite over many repositories and a nightly GitHub workflow: one draft pull request a task.",
+        {".github/workflows/pi-batch-nightly.yml": "github/nightly.yml", **_SUITE},
+        (
+            _REPOS,
+            _COMMIT,
+            _KEY,
+            "For repositories other than this one: the secrets PI_BATCH_READ_TOKEN (reads private ones) and "
+            "PI_BATCH_PUSH_TOKEN (writes contents and pull requests).",
+            _TRY,
+        ),
     ),
     "nightly-gitlab": Starter(
-        "A GitLab CI job for a pipeline schedule.",
-        {"pi-batch-nightly.gitlab-ci.yml": "gitlab-nightly.yml"},
+        "A suite over many repositories and GitLab CI jobs for a pipeline schedule.",
+        {"pi-batch-nightly.gitlab-ci.yml": "gitlab-nightly.yml", **_SUITE},
         (
+            _REPOS,
             "Add `include: {local: pi-batch-nightly.gitlab-ci.yml}` to .gitlab-ci.yml.",
-            "Set the masked variables ANTHROPIC_API_KEY and PI_BATCH_PUSH_TOKEN, and PI_BATCH_MODEL.",
+            "Set the masked variable ANTHROPIC_API_KEY, PI_BATCH_MODEL, and for the environment "
+            "pi-batch-publish alone PI_BATCH_PUSH_TOKEN, an access token that writes the repositories.",
             "Make a pipeline schedule.",
+            _TRY,
         ),
     ),
     "nightly-cron": Starter(
-        "A script for cron or a systemd timer.",
-        {"pi-batch-nightly.sh": "nightly.sh"},
+        "A suite over many repositories and a script for cron.",
+        {"pi-batch-nightly.sh": "nightly.sh", **_SUITE},
+        (_REPOS, _MODEL, "Add the line for cron that the script begins with, by `crontab -e`.", _TRY),
+    ),
+    "nightly-systemd": Starter(
+        "The same with a systemd service and timer.",
+        {
+            "pi-batch-nightly.sh": "nightly.sh",
+            "pi-batch-nightly.service": "nightly.service",
+            "pi-batch-nightly.timer": "nightly.timer",
+            **_SUITE,
+        },
         (
-            "Its first lines show the entries for cron and systemd.",
-            "Name a model: PI_BATCH_MODEL or .pi-batch.toml.",
+            _REPOS,
+            _MODEL,
+            'Call `systemctl --user link "$PWD/pi-batch-nightly.service"`.',
+            'Call `systemctl --user enable --now "$PWD/pi-batch-nightly.timer"`.',
+            _TRY,
         ),
     ),
     "shards-github": Starter(
@@ -117,12 +156,26 @@ STARTERS: Final[Mapping[str, Starter]] = {
 """Kind -> what it is."""
 
 
-def start(kind: str, *, directory: Path, action: str | None, is_forced: bool) -> int:
-    """Write a kind's files. Raises: UsageError for a file that is there already, LogWriteError."""
+def start(
+    kind: str, *, directory: Path, action: str | None, repos: Sequence[str] = (), is_forced: bool
+) -> int:
+    """Write a kind's files, about the repositories that are named or the one that they are written in.
+
+    Raises: UsageError for a file that is there already, LogWriteError.
+    """
     starter = STARTERS[kind]
+    is_about_repos = "nightly.yaml" in starter.files.values()
+    if repos and not is_about_repos:
+        raise UsageError(f"--repo: is for nightly kinds, not for {kind}")
+    addresses = [_address(repo) for repo in repos]
+    if is_about_repos and not addresses:
+        addresses = _own_address(directory)
     if action is not None and not _ACTION.fullmatch(action):
         raise UsageError(f"--action {action}: need OWNER/REPOSITORY@ and a commit of 40 hex digits")
-    contents = {directory / name: _content(source, action) for name, source in starter.files.items()}
+    contents = {
+        directory / name: _filled(_content(source, action), directory, addresses)
+        for name, source in starter.files.items()
+    }
     there = [path for path in contents if path.exists() or path.is_symlink()]
     if there and not is_forced:
         raise UsageError(f"{there[0]}: is there already; --force replaces it. Nothing was written")
@@ -135,7 +188,8 @@ def start(kind: str, *, directory: Path, action: str | None, is_forced: bool) ->
         if content.startswith(b"#!"):
             path.chmod(0o755)
         say(f"wrote {path}\n")
-    steps = [step for step in starter.next if action is None or step != _COMMIT]
+    done = {_COMMIT if action is not None else "", _REPOS if repos else ""}
+    steps = [step for step in starter.next if step not in done]
     say("".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1)))
     return 0
 
@@ -151,3 +205,36 @@ def _content(source: str, action: str | None) -> bytes:
             rf"{DEFAULT_ACTION}(\S*)@0{{40}} # .*", lambda match: f"{repository}{match[1]}@{commit}", text
         )
     return text.encode()
+
+
+def _filled(content: bytes, directory: Path, addresses: Sequence[str]) -> bytes:
+    """A starter with its repositories and, in systemd's spelling, its directory."""
+    text = content.decode()
+    if addresses:
+        text = text.replace(_PLACEHOLDER, "".join(f"    - {json.dumps(address)}\n" for address in addresses))
+    return text.replace("@DIRECTORY@", str(directory.resolve()).replace("%", "%%")).encode()
+
+
+def _address(repo: str) -> str:
+    """A repository as it may stand in a file: no credentials, no path that depends on where one is.
+
+    Raises: UsageError.
+    """
+    try:
+        return address_of(repo).below(Path.cwd()).url
+    except ValueError as error:
+        raise UsageError(f"--repo {without_credentials(repo)!r}: {error}") from error
+
+
+def _own_address(directory: Path) -> list[str]:
+    """The `origin` of the repository that a directory is in, without credentials; empty without one."""
+    try:
+        top = find_top(directory.resolve())
+        if top is None:
+            return []
+        git = Git(find_git())
+        words = ("config", "--local", "--get", "remote.origin.url")
+        output = asyncio.run(git.run(Place(repository_of(top), top), *words, accepted=(0, 1)))
+        return [address_of(output.stdout.decode().strip()).below(top).url]
+    except (WorkspaceError, ValueError):
+        return []

@@ -13,8 +13,11 @@ import yaml
 
 from pi_batch.cli.init import KINDS
 from pi_batch.wiring.starting import STARTERS
+from tests.cases.turns import say, turn, write
 from tests.cli.calling import Desk
 from tests.cli.conftest import desk as desk  # noqa: PLC0414 -- the fixture
+from tests.workspaces.mirroring import Forge
+from tests.workspaces.repositories import git
 
 ACTION = f"own/fork@{'a' * 40}"
 
@@ -76,16 +79,89 @@ def test_a_directory_that_cannot_be_made_is_one_line(desk: Desk) -> None:
     assert len(done.lines) == 1
 
 
-def test_the_nights_script_is_a_script(desk: Desk, tmp_path: Path) -> None:
-    desk.call("init", "nightly-cron")
-    script = desk.path / "pi-batch-nightly.sh"
-    assert script.stat().st_mode & 0o111
-    subprocess.run(["sh", "-n", str(script)], check=True)
+NIGHTS = [kind for kind in KINDS if kind.startswith("nightly")]
+
+
+@pytest.mark.parametrize("kind", NIGHTS)
+def test_a_night_can_be_planned_as_it_is(desk: Desk, kind: str) -> None:
+    desk.call("init", kind)
+    assert desk.call("validate", "pi-batch/nightly.yaml").out == "1 task, no problems\n"
+    desk.call(
+        "init", kind, "--force", "--repo", "https://h/me/a", "--repo", "git@h:me/b.git", "--repo", "../c"
+    )
+    plan = desk.call("plan", "pi-batch/nightly.yaml", "-m", "ollama/m").out
+    assert [line.split()[0] for line in plan.rstrip("\n").split("\n")] == [
+        "fix-tests--a",
+        "fix-tests--b",
+        "fix-tests--c",
+    ]
+    assert str(desk.path.parent / "c") in (desk.path / "pi-batch/nightly.yaml").read_text()
+
+
+def test_a_night_is_about_the_repository_that_it_is_written_in(desk: Desk) -> None:
+    git(desk.path, "init", "-q")
+    git(desk.path, "remote", "add", "origin", "https://me:hunter2@github.com/me/here.git")
+    done = desk.call("init", "nightly")
+    assert "Name your repositories in pi-batch/nightly.yaml" in done.out
+    text = (desk.path / "pi-batch/nightly.yaml").read_text()
+    assert '    - "https://github.com/me/here.git"\n' in text
+    assert "hunter2" not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nightly", "--repo", "ext::sh -c x"), "--repo 'ext::sh -c x': need an https, ssh or file URL"),
+        (("nightly", "--repo", "ssh://u:hunter2@h/a"), "--repo 'ssh://***@h/a': need ssh://user@host/path"),
+        (("suite", "--repo", "a"), "--repo: is for nightly kinds, not for suite"),
+    ],
+)
+def test_a_repository_that_is_none_is_one_line(desk: Desk, words: tuple[str, ...], said: str) -> None:
+    done = desk.call("init", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.lines) == 1
+    assert not (desk.path / "pi-batch").exists()
+
+
+def test_units_name_the_directory_that_they_are_in(desk: Desk) -> None:
+    directory = desk.path / "my 100% nights"
+    desk.call("init", "nightly-systemd", "--directory", str(directory))
+    service = (directory / "pi-batch-nightly.service").read_text()
+    assert f"\nWorkingDirectory={desk.path}/my 100%% nights\n" in service
+    assert "OnCalendar=*-*-* 02:17" in (directory / "pi-batch-nightly.timer").read_text()
+
+
+@pytest.mark.slow
+def test_the_nights_script_runs_a_night(desk: Desk, tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+    forge.push({"check.sh": "test -e made\n"})
+    desk.call("init", "nightly-cron", "--repo", str(forge.bare))
+    task = desk.path / "pi-batch/nightly/fix-tests.yaml"
+    task.write_text(task.read_text().replace("python -m pytest -q", "sh check.sh"))
+    desk.record(turn(write("made", "")), say("done"))
+    place = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environ = {"PATH": place, "HOME": str(tmp_path), "PI_BATCH_MODEL": "replay/session.jsonl"}
+
+    def night() -> subprocess.CompletedProcess[str]:
+        script = desk.path / "pi-batch-nightly.sh"
+        assert script.stat().st_mode & 0o111
+        return subprocess.run(
+            [str(script)], env=environ, capture_output=True, text=True, check=False, timeout=100
+        )
+
+    first = night()
+    assert first.returncode == 0, first.stderr
+    assert "## Changed (1)" in first.stdout
+    assert git(forge.bare, "branch", "--list", "pi-batch/*").strip() == "pi-batch/fix-tests--r"
+    again = night()
+    assert again.returncode == 0, again.stderr
+    assert "only_if: nothing in ** changed" in again.stdout
 
 
 def test_flags_in_what_is_written_are_flags_that_there_are(desk: Desk) -> None:
     for kind in KINDS:
-        desk.call("init", kind)
+        desk.call("init", kind, "--force")
     texts = [path.read_text(encoding="utf-8") for path in desk.path.rglob("*") if path.is_file()]
     for command in ("run", "apply", "hook"):
         known = set(re.findall(r"(?<![\w-])--[a-z-]+", desk.call(command, "--help").out))
