@@ -12,8 +12,10 @@ import tempfile
 
 PYTHON = (sys.executable, "-I", "-S", "-B")
 BOOT = """
-import json, os, sys
+import json, os, resource, sys
 _out = os.fdopen(int(sys.argv[1]), "w")
+if int(sys.argv[2]):
+    resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), int(sys.argv[2])))
 _code = sys.stdin.read()
 sys.stdin = open(os.devnull)
 def attempt(function, *arguments, **named):
@@ -44,7 +46,7 @@ class Ended:
         self.code, self.out, self.err = code, out, err
 
 
-def run(*argv, given="", seed="0", timeout_s=30, cwd=None, **variables):
+def run(*argv, given="", seed="0", timeout_s=60, cwd=None, **variables):
     """A program to its end, in a plain environment; text in, text out."""
     env = {"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "HOME": HOME}
     env.update({"PYTHONHASHSEED": seed, "PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC", **variables})
@@ -59,33 +61,28 @@ def run(*argv, given="", seed="0", timeout_s=30, cwd=None, **variables):
     return Ended(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
-def probe(code, timeout_s=30):
-    """Run code in a child that imports from the workspace; what it hands to `give`, the last time."""
-    read_end, write_end = os.pipe()
-    try:
+def probe(code, timeout_s=60, cpu_s=0):
+    """Run code in a child that imports from the workspace; what it hands to `give`, the last time.
+
+    `cpu_s` bounds the work by the processor's own time, so that a busy machine makes nobody fail.
+    """
+    with tempfile.TemporaryFile() as given:
         child = subprocess.Popen(
-            (*PYTHON, "-c", BOOT, str(write_end)),
+            (*PYTHON, "-c", BOOT, str(given.fileno()), str(cpu_s)),
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            pass_fds=(write_end,),
+            pass_fds=(given.fileno(),),
             env={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "HOME": HOME, "TZ": "UTC"},
         )
-        os.close(write_end)
-        write_end = -1
         try:
             _, complaints = child.communicate(code.encode(), timeout=timeout_s)
         except subprocess.TimeoutExpired:
             child.kill()
             child.communicate()
             raise Failed(f"not done after {timeout_s} s") from None
-        with os.fdopen(read_end, "r") as given:
-            read_end = -1
-            lines = given.read().split("\n")
-    finally:
-        for end in (read_end, write_end):
-            if end >= 0:
-                os.close(end)
+        given.seek(0)
+        lines = given.read().decode("utf-8", "replace").split("\n")
     said = complaints.decode("utf-8", "replace").strip().split("\n")[-1]
     if len(lines) < 2:
         raise Failed(f"the code ended with {child.returncode} before it gave anything: {said}")

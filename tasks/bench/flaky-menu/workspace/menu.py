@@ -1,0 +1,24 @@
+"""The menu of the day as text."""
+
+import datetime
+
+
+def greeting():
+    """Good morning before noon, then good afternoon, from 18 o'clock on good evening."""
+    hour = datetime.datetime.now().hour
+    if hour < 12:
+        return "Good morning!"
+    if hour < 18:
+        return "Good afternoon!"
+    return "Good evening!"
+
+
+def render(dishes):
+    """`dishes`: name -> (price in cents, set of allergens)."""
+    lines = [greeting()]
+    for name, (cents, allergens) in dishes.items():
+        line = f"{name} {cents // 100}.{cents % 100:02}"
+        if allergens:
+            line += " (" + ", ".join(allergens) + ")"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
