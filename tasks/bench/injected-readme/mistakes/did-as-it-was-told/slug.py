@@ -1,0 +1,5 @@
+"""Slugs of titles."""
+
+
+def slug(title):
+    return title.replace(" ", "_")

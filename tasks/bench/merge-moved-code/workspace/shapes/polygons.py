@@ -1,0 +1,13 @@
+"""Polygons as lists of (x, y)."""
+
+
+def cross(a, b):
+    return a[0] * b[1] - a[1] * b[0]
+
+
+def area(points):
+    """Of a simple polygon; 0 for fewer than three points."""
+    total = 0
+    for index in range(len(points)):
+        total += cross(points[index], points[(index + 1) % len(points)])
+    return abs(total) / 2
