@@ -26,7 +26,11 @@ _NOT_KEPT = (
 )  # fmt: skip
 _NOT_KEPT_PATTERN = re.compile("|".join(name.replace("*", ".*") for name in _NOT_KEPT))
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_LETTERS = "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_QUOTED = rb""""[^"\\]*+(?:\\.[^"\\]*+)*+"|\$'[^'\\]*+(?:\\.[^'\\]*+)*+'"""
+_DECLARATION = re.compile(
+    rb"declare -[A-Za-z-]+ ([A-Za-z_][A-Za-z0-9_]*)(?:=(?:" + _QUOTED + rb"|[^\"'\n])*+)?(?:\n|\Z)", re.DOTALL
+)
+"""One variable as `declare -p` prints it; its value may hold line breaks within its quotes."""
 
 # Comes after the state, so that functions named like builtins are there already: hence `builtin`. A function
 # named `builtin` is never kept; only POSIX mode, where special builtins come first, can take it off.
@@ -39,20 +43,16 @@ __pi_batch_save() {
   builtin trap - DEBUG ERR RETURN
   builtin shopt -u nocasematch
   builtin unset -f trap __pi_batch_save
-  __pi_batch_names=
   {
     builtin printf '%s\0' @READY@
     builtin pwd
     builtin printf '\0'
-    for __pi_batch_name in @ALL_NAMES@; do
-      case $__pi_batch_name in @NOT_KEPT@) continue ;; esac
-      __pi_batch_names+=" $__pi_batch_name"
-      builtin declare -p "$__pi_batch_name"
-    done
+    builtin declare -p
+    builtin printf '\0'
     builtin declare -f
     builtin printf '\0'
     builtin declare -F
-    builtin printf '\0%s\0%s' "$__pi_batch_names" @COMPLETE@
+    builtin printf '\0%s' @COMPLETE@
   } >|@OUT@
   builtin return "$__pi_batch_code"
 }
@@ -123,8 +123,6 @@ def prelude(
         READY=shlex.quote(f"ready {token}"),
         COMPLETE=shlex.quote(f"complete {token}"),
         OUT=shlex.quote(out_path),
-        NOT_KEPT="|".join(_NOT_KEPT),
-        ALL_NAMES=" ".join(f'"${{!{letter}@}}"' for letter in _LETTERS),
     )
     speaks_of_traps = "trap" in command or b"trap" in script
     sets_return = "RETURN" in command or b"RETURN" in script
@@ -146,12 +144,32 @@ def parse_saved(raw: bytes, token: str) -> Saved:
         return Saved(is_ready, None, too_large=is_ready)
     if not is_ready or len(parts) != 6 or parts[5] != f"complete {token}".encode():
         return Saved(is_ready, None)
-    _, cwd, script, functions, names, _ = parts
+    _, cwd, variables, bodies, functions, _ = parts
+    kept = _kept(variables)
+    if kept is None:
+        return Saved(is_ready, None)
     exported = [
         b"builtin " + line for line in functions.split(b"\n") if line and not line.startswith(b"declare -f ")
     ]
-    kept = frozenset(name.decode("ascii", "replace") for name in names.split())
-    return Saved(True, ShellState(_text_of(cwd.removesuffix(b"\n")), b"\n".join([script, *exported]), kept))
+    script = b"".join([*kept.values(), bodies])
+    return Saved(
+        True, ShellState(_text_of(cwd.removesuffix(b"\n")), b"\n".join([script, *exported]), frozenset(kept))
+    )
+
+
+def _kept(variables: bytes) -> dict[str, bytes] | None:
+    """What `declare -p` printed, by name, without what is not kept; None for what cannot be taken apart."""
+    kept = {}
+    at = 0
+    while at < len(variables):
+        found = _DECLARATION.match(variables, at)
+        if found is None:
+            return None
+        name = found[1].decode("ascii")
+        if not _NOT_KEPT_PATTERN.fullmatch(name):
+            kept[name] = found[0]
+        at = found.end()
+    return kept
 
 
 def environment(
