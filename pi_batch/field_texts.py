@@ -1,7 +1,6 @@
 """The text under each field of a module's classes, read from its source when somebody wants to print it.
 
-pydantic reads it for every model at every start (`use_attribute_docstrings`), by inspect.getsource: 1 ms of
-CPU a model, for texts that only `pi-batch schema` shows.
+Not kept with the models: reading it costs 1 ms a model, for texts that only `pi-batch schema` shows.
 """
 
 from __future__ import annotations

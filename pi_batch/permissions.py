@@ -27,7 +27,7 @@ from msgspec import Struct
 from pi_batch.command_forms import HEADERS, RESERVED, CommandForms, normal
 from pi_batch.command_line import CommandLine, SimpleCommand, split_command_line
 
-if TYPE_CHECKING:  # pydantic: 124 ms, and the search worker needs only the rules
+if TYPE_CHECKING:  # the search worker needs only the rules
     from pi_batch.spec import PathRules, PermissionsSpec
 
 _RUN_OR_WRITE = frozenset(

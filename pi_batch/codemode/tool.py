@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from msgspec.structs import replace
 
+from pi_batch.arguments import ToolArguments, need_text, said
 from pi_batch.codemode.description import description
 from pi_batch.codemode.records import CallRecords
 from pi_batch.codemode.result import cut_output, result_text, whole_output
 from pi_batch.codemode.runner import ScriptRunner
 from pi_batch.codemode.store import STORE_KEY, ScriptStore
 from pi_batch.codemode.values import (
+    DEFAULT_TIMEOUT_S,
+    MAX_TIMEOUT_S,
     CallReply,
     ScriptEnd,
     ScriptRequest,
@@ -23,19 +27,57 @@ from pi_batch.errors import ToolErrorKind
 from pi_batch.messages import ImageBlock, TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 
-if TYPE_CHECKING:
-    from pi_batch.codemode.arguments import CodemodeArguments
-
 DEFAULT_OUTPUT_CHARS = 40_000
 MIN_OUTPUT_CHARS = 200
 MAX_OUTPUT_CHARS = 200_000
 LEAST_TIMEOUT_S = 0.01
+
+_FENCE = re.compile(r"\s*```[a-zA-Z]*[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+
+
+def _script(given: Any) -> Any:
+    """The script without a fence around it; lines keep their numbers."""
+    if not isinstance(given, str):
+        return given
+    need_text(given, "script")
+    fenced = _FENCE.fullmatch(given)
+    return given if fenced is None else f"\n{fenced[1]}\n"
+
+
+class CodemodeArguments(ToolArguments, frozen=True, kw_only=True):
+    """What codemode takes."""
+
+    script: Annotated[
+        str,
+        said(
+            "The Python script itself: plain text, no Markdown fence.",
+            "code",
+            "source",
+            "python",
+            coerce=_script,
+            min_length=1,
+        ),
+    ]
+    timeout_s: Annotated[
+        float,
+        said("Seconds for the whole script, its tool calls included.", "timeout", gt=0, le=MAX_TIMEOUT_S),
+    ] = DEFAULT_TIMEOUT_S
+    max_output_chars: Annotated[
+        int,
+        said(
+            "How much of the output you get back; the whole goes into a file.",
+            "max_output",
+            ge=MIN_OUTPUT_CHARS,
+            le=MAX_OUTPUT_CHARS,
+        ),
+    ] = DEFAULT_OUTPUT_CHARS
 
 
 class Codemode:
     """One task's: its scripts share a store, and nothing else."""
 
     name = "codemode"
+    arguments = CodemodeArguments
     is_read_only = False
     returns = "str"
 
@@ -52,13 +94,6 @@ class Codemode:
         self._runner = runner
         self._tools = tuple(tools)
         self._store = store or ScriptStore()
-
-    @property
-    def arguments(self) -> type[CodemodeArguments]:
-        """Imported by the first call: pydantic costs as much as the rest of a start."""
-        from pi_batch.codemode.arguments import CodemodeArguments
-
-        return CodemodeArguments
 
     def written_paths(self, arguments: CodemodeArguments) -> tuple[str, ...]:
         """What a script writes is not known beforehand; its calls queue by path themselves."""

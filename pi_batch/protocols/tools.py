@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
 from pi_batch.errors import ToolErrorKind
 from pi_batch.messages import ImageBlock, TextBlock
 from pi_batch.protocols.sandboxes import Sandbox
-
-if TYPE_CHECKING:  # 124 ms of CPU; only needed to type the arguments
-    from pydantic import BaseModel
 
 
 class ToolOutput(Struct, frozen=True):
@@ -92,8 +89,8 @@ class Tool(Protocol):
     """What a script gets, as a Python annotation; behind a `#` what is in it."""
 
     @property
-    def arguments(self) -> type[BaseModel]:
-        """Its JSON Schema is what the model sees; aliases are accepted, not shown."""
+    def arguments(self) -> type[Struct]:
+        """Its JSON Schema is what the model sees; see `pi_batch.arguments`."""
         ...
 
     def written_paths(self, arguments: Any) -> tuple[str, ...]:

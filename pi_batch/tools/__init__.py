@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
-if TYPE_CHECKING:  # pydantic: only needed once a tool is really used
+if TYPE_CHECKING:
     from pi_batch.protocols import Tool
     from pi_batch.spec import PathRules
 

@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+from pi_batch.arguments import ToolArguments, need_text, said
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import Completed, ToolContext, ToolOutput
 from pi_batch.text import one_line
 from pi_batch.tools.captured import Capture, Captured
-from pi_batch.tools.later import Later
 from pi_batch.tools.shell import Shell
-
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.bash_arguments import BashArguments
 
 DEFAULT_TIMEOUT_S = 120.0
 MAX_TIMEOUT_S = 3600.0
 UPDATE_EVERY_S = 0.25
+
+
+def _runnable(command: Any) -> Any:
+    if isinstance(command, str):
+        need_text(command, "command")
+        if "\0" in command:
+            raise ValueError("holds a NUL byte, which no shell takes: write \\0 in printf or $'…'")
+    return command
+
+
+class BashArguments(ToolArguments, frozen=True, kw_only=True):
+    """What bash takes."""
+
+    command: Annotated[str, said("The command line or script.", "cmd", coerce=_runnable, min_length=1)]
+    timeout_s: Annotated[
+        float,
+        said(
+            "Seconds until the command and everything that it started is ended.",
+            "timeout",
+            gt=0,
+            le=MAX_TIMEOUT_S,
+        ),
+    ] = DEFAULT_TIMEOUT_S
 
 
 class Bash:
@@ -31,7 +51,7 @@ class Bash:
         "directory persist across calls; shell options and jobs do not. Background processes keep running "
         "until the task ends. There is no terminal and no input: use -y and the like."
     )
-    arguments = Later("pi_batch.tools.bash_arguments:BashArguments")
+    arguments = BashArguments
     is_read_only = False
     returns = "dict  # output: str, exit_code: int | None, truncated: bool, full_output_path: str | None"
 

@@ -1,21 +1,25 @@
-"""Between a tool's pydantic model and JSON: the schema that goes out, the arguments that come in."""
+"""Between a tool's argument model and JSON: the schema that goes out, the arguments that come in."""
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import json
-from collections.abc import Iterator, Mapping
+import math
+import re
+import types
+import typing
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any, get_args, get_origin
 
+from msgspec import Struct, ValidationError, convert
+from msgspec.json import schema as schema_of
+
+from pi_batch.arguments import Argument, arguments_of
 from pi_batch.errors import ToolError
 from pi_batch.messages import JsonObject, ToolDeclaration
 from pi_batch.protocols import Tool
-from pi_batch.tools.later import frozen_schema
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-    from pydantic_core import ErrorDetails
 
 SHOWN_CHARS = 80
 """How much of a wrong value an error quotes."""
@@ -27,25 +31,20 @@ def declaration(tool: Tool) -> ToolDeclaration:
     An object at the root, no $ref, no anyOf with null (an optional key is one that is not required), no
     titles; every array says what its items are.
     """
-    return ToolDeclaration(tool.name, tool.description, frozen_schema(tool) or made_schema(tool.arguments))
+    return ToolDeclaration(tool.name, tool.description, _schema(tool.arguments))
 
 
-def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
+def parse_arguments(tool: Tool, arguments: JsonObject) -> Struct:
     """A call's arguments as the tool's own model.
 
     Null for a key that may be left out counts as left out; numbers written as strings are numbers.
     Raises: ToolError(invalid_arguments) whose one text names every field that is wrong, what was got and
     what is expected.
     """
-    from pydantic import ValidationError
-
-    model = tool.arguments
-    required = {name for name, field in model.model_fields.items() if field.is_required()}
-    given = {key: value for key, value in arguments.items() if value is not None or key in required}
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        problems = [_problem(model, detail) for detail in error.errors(include_url=False)]
+    problems: list[str] = []
+    made: Struct | None = _model(tool.arguments, arguments, "", problems)
+    if made is not None:
+        return made
     raise ToolError(
         f"{tool.name}: invalid arguments, nothing was run: {'; '.join(problems)}. {_signature(tool)}",
         error_kind="invalid_arguments",
@@ -56,11 +55,10 @@ def parse_arguments(tool: Tool, arguments: JsonObject) -> BaseModel:
 
 
 @cache
-def made_schema(model: type[BaseModel]) -> JsonObject:
+def _schema(model: type[Struct]) -> JsonObject:
     """The schema of a tool's arguments; made once a process, as every task has the same tools."""
-    schema = model.model_json_schema()
-    plain = _plain(schema, schema.get("$defs", {}))
-    plain.setdefault("properties", {})
+    schema = schema_of(model)
+    plain = _plain(schema["$defs"][model.__name__], schema["$defs"])
     plain.pop("description", None)
     return plain
 
@@ -103,47 +101,99 @@ def _without_null(node: Mapping[str, Any]) -> dict[str, Any]:
 # --- in -------------------------------------------------------------------------------------------
 
 
-def _problem(model: type[BaseModel], detail: ErrorDetails) -> str:
-    """One wrong field: where, what was got, what is expected."""
-    where = _where(detail["loc"])
-    kind = detail["type"]
-    if kind == "missing":
-        return f"{where}: missing"
-    if kind == "extra_forbidden":
-        return _unknown_key(model, where, detail["loc"])
-    expected = detail["msg"].partition(", unable to")[0]
-    for prefix in ("Input should be ", "Value error, "):
-        expected = expected.removeprefix(prefix)
-    if kind == "value_error":
-        return f"{where}: {expected}" if where else expected
-    return f"{where}: got {_shown(detail['input'])}, expected {expected}"
+def _model(model: type[Struct], given: Any, where: str, problems: list[str]) -> Any:
+    """An instance of a model; None when there are problems, which are noted."""
+    if not isinstance(given, Mapping):
+        problems.append(_got(where, given, "an object"))
+        return None
+    before = len(problems)
+    known, values = arguments_of(model), dict[str, Any]()
+    for key, value in sorted(given.items(), key=lambda item: item[0] not in model.__struct_fields__):
+        argument, below = known.get(key), f"{where}.{key[:SHOWN_CHARS]}" if where else key[:SHOWN_CHARS]
+        if argument is None:
+            problems.append(f"{below}: unknown argument{_near(key, known)}")
+        elif value is None and not argument.is_required:
+            continue
+        elif argument.name in values:
+            problems.append(f"{below}: given besides {argument.name!r}, which means the same; give only one")
+        else:
+            values[argument.name] = _value(argument, value, below, problems)
+    lacking = [one.name for one in known.values() if one.is_required and one.name not in values]
+    problems += [f"{f'{where}.' if where else ''}{name}: missing" for name in dict.fromkeys(lacking)]
+    if len(problems) > before:
+        return None
+    try:
+        return model(**values)
+    except ValueError as error:
+        problems.append(f"{where}: {error}" if where else str(error))
+        return None
 
 
-def _unknown_key(model: type[BaseModel], where: str, loc: tuple[int | str, ...]) -> str:
-    key = str(loc[-1])
-    spellings = dict(_spellings(model))
-    if len(loc) == 1 and key in spellings:
-        return f"{where}: given besides {spellings[key]!r}, which means the same; give only one"
-    near = difflib.get_close_matches(key, sorted(spellings), n=1) if len(loc) == 1 else []
-    hint = f", did you mean {spellings[near[0]]!r}?" if near else ""
-    return f"{where}: unknown argument{hint}"
+def _value(argument: Argument, value: Any, where: str, problems: list[str]) -> Any:
+    """One field's value; what is wrong with it is noted."""
+    try:
+        raw = argument.coerce(value) if argument.coerce else value
+    except ValueError as error:
+        problems.append(f"{where}: {error}")
+        return None
+    member, is_list = _member(argument.type)
+    if member is not None and not is_list:
+        return _model(member, raw, where, problems)
+    if member is not None and isinstance(raw, list):
+        return tuple(_model(member, item, f"{where}[{at}]", problems) for at, item in enumerate(raw))
+    try:
+        made = convert(raw, argument.type, strict=False)
+    except ValidationError as error:
+        problems.append(_misfit(where, raw, str(error)))
+        return None
+    if isinstance(made, float) and not math.isfinite(made):
+        problems.append(_got(where, raw, _WORDS["float"]))
+    return made
 
 
-def _spellings(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
-    """Each accepted key with the name that it stands for."""
-    for name, field in model.model_fields.items():
-        yield name, name
-        for choice in getattr(field.validation_alias, "choices", ()):
-            if isinstance(choice, str):
-                yield choice, name
+def _member(kind: Any) -> tuple[type[Struct] | None, bool]:
+    """The model that a field holds, itself or in a list; its keys have spellings of their own."""
+    match get_origin(kind):
+        case typing.Annotated:
+            return _member(get_args(kind)[0])
+        case typing.Union | types.UnionType:
+            found = [_member(part) for part in get_args(kind) if part is not types.NoneType]
+            return found[0] if len(found) == 1 else (None, False)
+        case builtins.tuple:
+            return _member(get_args(kind)[0])[0], True
+        case _:
+            return (kind, False) if isinstance(kind, type) and issubclass(kind, Struct) else (None, False)
 
 
-def _where(loc: tuple[int | str, ...]) -> str:
-    """As `edits[0].new_string`."""
-    text = ""
-    for part in loc:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)[:SHOWN_CHARS]
-    return text
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+_MISFIT = re.compile(r"Expected `([^`]+)`(.*?)(?:, got `[^`]*`)?(?: - at `\$([^`]*)`)?")
+
+
+def _misfit(where: str, value: Any, text: str) -> str:
+    """What msgspec says of a value, in our words: where, what was got, what is expected."""
+    found = _MISFIT.fullmatch(text)
+    if found is None:
+        return f"{where}: {text}"
+    for index in re.findall(r"\[(\d+)\]", found[3] or ""):
+        value = value[int(index)]
+    kinds = [_WORDS.get(kind, kind) for kind in found[1].split(" | ") if kind != "null"]
+    return _got(f"{where}{found[3] or ''}", value, f"{' or '.join(kinds)}{found[2]}")
+
+
+def _got(where: str, value: Any, expected: str) -> str:
+    return f"{where}: got {_shown(value)}, expected {expected}" if where else f"expected {expected}"
+
+
+def _near(key: str, known: Mapping[str, Argument]) -> str:
+    near = difflib.get_close_matches(key, sorted(known), n=1)
+    return f", did you mean {known[near[0]].name!r}?" if near else ""
 
 
 def _shown(value: Any) -> str:

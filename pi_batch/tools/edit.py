@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.text import truncate_head
+from pi_batch.tools.edit_arguments import Change, EditArguments
 from pi_batch.tools.edit_diff import Replacement, replaced, unified_diff
 from pi_batch.tools.edit_hint import missing_hint
 from pi_batch.tools.edit_match import (
@@ -21,14 +21,10 @@ from pi_batch.tools.edit_match import (
     new_bytes,
     places_of,
 )
-from pi_batch.tools.later import Later
 from pi_batch.tools.paths import regular_file, said_of
 from pi_batch.tools.wording import count_of, size_of
 from pi_batch.tools.write import utf8
 from pi_batch.wording import quoted
-
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.edit_arguments import Change, EditArguments
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """The largest file that is edited; it is held in memory whole."""
@@ -51,7 +47,7 @@ class Edit:
         "Copy it from the file, indentation included, without line numbers. Several replacements go into "
         "edits. Gives a diff."
     )
-    arguments = Later("pi_batch.tools.edit_arguments:EditArguments")
+    arguments = EditArguments
     is_read_only = False
     returns = "str"
 

@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Annotated
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
-from pi_batch.tools.later import Later
+from pi_batch.tools.arguments import PATH_SPELLINGS, Limit
 from pi_batch.tools.paths import printable
 from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.wording import with_notes
 
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.find_arguments import FindArguments
-
 DEFAULT_LIMIT = 1000
+
+
+class FindArguments(ToolArguments, frozen=True, kw_only=True):
+    """What find takes."""
+
+    pattern: Annotated[
+        str,
+        said(
+            "Glob: *.py looks at names, src/**/*.ts (with a slash) at paths; {a,b} and [abc] work.",
+            "glob",
+            "name",
+            "query",
+        ),
+    ]
+    path: Annotated[str, said("Directory to search.", *PATH_SPELLINGS)] = "."
+    limit: Annotated[Limit | None, said(f"Most files to give. Left out: {DEFAULT_LIMIT}.", "max_results")] = (
+        None
+    )
 
 
 class Find:
@@ -31,7 +47,7 @@ class Find:
         "Find files by glob. Gives paths relative to the workspace, sorted. Honours .gitignore, sees dot "
         f"files, never .git. At most {DEFAULT_LIMIT} files unless limit says more."
     )
-    arguments = Later("pi_batch.tools.find_arguments:FindArguments")
+    arguments = FindArguments
     is_read_only = True
     returns = "list[str]"
 

@@ -3,24 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
-from pi_batch.tools.later import Later
+from pi_batch.tools.arguments import PATH_SPELLINGS, Limit
 from pi_batch.tools.paths import printable
 from pi_batch.tools.search import MAX_LIMIT, limit_of, refuse_cut, search
 from pi_batch.tools.search_lines import MAX_LINE_CHARS
 from pi_batch.tools.wording import with_notes
 
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.grep_arguments import GrepArguments
-
 DEFAULT_LIMIT = 100
 MAX_CONTEXT_LINES = 50
+
+
+class GrepArguments(ToolArguments, frozen=True, kw_only=True):
+    """What grep takes."""
+
+    pattern: Annotated[
+        str, said("Regular expression, matched line by line; or plain text with literal.", "query", "regex")
+    ]
+    path: Annotated[str, said("File or directory to search.", *PATH_SPELLINGS)] = "."
+    glob: Annotated[
+        str | None, said("Only files like this, as *.py or src/**/*.ts; !*.md leaves out.", "include")
+    ] = None
+    ignore_case: Annotated[
+        bool, said("Match upper and lower case alike.", "ignoreCase", "case_insensitive", "-i")
+    ] = False
+    literal: Annotated[bool, said("Take the pattern as plain text.", "fixed_strings", "fixedStrings")] = False
+    context: Annotated[
+        int, said("Lines to show before and after each match.", "context_lines", "-C", ge=0)
+    ] = 0
+    limit: Annotated[
+        Limit | None, said(f"Most matches to give. Left out: {DEFAULT_LIMIT}.", "max_results", "head_limit")
+    ] = None
 
 
 class Grep:
@@ -36,7 +56,7 @@ class Grep:
         f"never .git or binary files. At most {DEFAULT_LIMIT} matches unless limit says more; long lines "
         f"are cut to {MAX_LINE_CHARS} characters."
     )
-    arguments = Later("pi_batch.tools.grep_arguments:GrepArguments")
+    arguments = GrepArguments
     is_read_only = True
     returns = "list[dict]  # path: str, line: int, text: str"
 

@@ -5,26 +5,33 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from posixpath import dirname
-from typing import TYPE_CHECKING
+from typing import Annotated
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.permissions import check_path
 from pi_batch.protocols import DirEntry, ToolContext, ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.text import truncate_head
+from pi_batch.tools.arguments import PATH_SPELLINGS, Limit
 from pi_batch.tools.ignored import IgnoreFile, below, for_named_directory, is_ignored, sources_in
-from pi_batch.tools.later import Later
 from pi_batch.tools.paths import no_such_file, printable, said_of, shown_path, workspace_path
 from pi_batch.tools.wording import count_of, size_of, with_notes
-
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.ls_arguments import LsArguments
 
 DEFAULT_LIMIT = 500
 NAMED_IGNORED = 10
 """Ignored names that the note lists."""
 MAX_IGNORE_FILE_BYTES = 1024 * 1024
+
+
+class LsArguments(ToolArguments, frozen=True, kw_only=True):
+    """What ls takes."""
+
+    path: Annotated[str, said("Directory to list.", *PATH_SPELLINGS)] = "."
+    limit: Annotated[
+        Limit | None, said(f"Most entries to give. Left out: {DEFAULT_LIMIT}.", "max_entries")
+    ] = None
 
 
 class Ls:
@@ -38,7 +45,7 @@ class Ls:
         "List a directory: dot files included, name/ for directories, name@ -> target for links. What git "
         f"ignores is left out and said. At most {DEFAULT_LIMIT} entries unless limit says more."
     )
-    arguments = Later("pi_batch.tools.ls_arguments:LsArguments")
+    arguments = LsArguments
     is_read_only = True
     returns = "list[str]"
 

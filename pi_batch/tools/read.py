@@ -5,17 +5,18 @@ from __future__ import annotations
 import base64
 import codecs
 import shlex
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 from msgspec.structs import replace
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.errors import ToolError
 from pi_batch.messages import ImageBlock, TextBlock
 from pi_batch.permissions import check_path
 from pi_batch.protocols import ToolContext, ToolOutput
 from pi_batch.spec import PathRules
+from pi_batch.tools.arguments import PATH_SPELLINGS, Limit, from_one
 from pi_batch.tools.images import image_facts, image_mime_type
-from pi_batch.tools.later import Later
 from pi_batch.tools.paths import RegularFile, regular_file, said_of, variant, workspace_path
 from pi_batch.tools.read_notes import text_output
 from pi_batch.tools.read_text import (
@@ -28,9 +29,6 @@ from pi_batch.tools.read_text import (
     whole_text,
 )
 from pi_batch.tools.wording import size_of
-
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.read_arguments import ReadArguments
 
 SNIFF_BYTES = 8192
 """A NUL within so many bytes makes a file binary."""
@@ -57,6 +55,16 @@ _BINARY_KINDS = (
 )
 
 
+class ReadArguments(ToolArguments, frozen=True, kw_only=True):
+    """What read takes."""
+
+    path: Annotated[str, said("File to read, relative to the workspace or absolute.", *PATH_SPELLINGS)]
+    offset: Annotated[
+        Limit | None, said("Line to start at, from 1.", "start_line", "line", "startLine", coerce=from_one)
+    ] = None
+    limit: Annotated[Limit | None, said("Most lines to give.", "max_lines", "num_lines", "lines")] = None
+
+
 class Read:
     """Gives a file as it is: line text without numbers, so that it can be copied into an edit.
 
@@ -69,7 +77,7 @@ class Read:
         f"Read a file: text as it is (at most {MAX_LINES} lines or {MAX_BYTES // 1024} KB a call; use "
         "offset and limit to go on), or a PNG, JPEG, GIF or WebP image. Lines are counted from 1."
     )
-    arguments = Later("pi_batch.tools.read_arguments:ReadArguments")
+    arguments = ReadArguments
     is_read_only = True
     returns = "str"
 

@@ -25,7 +25,7 @@ MAX_DIRECTORIES = 20
 
 
 class _Rules:
-    """The read rules; `permissions.Globs`, without what pydantic costs to import."""
+    """The read rules; `permissions.Globs`, without what a spec costs to import."""
 
     def __init__(self, allow: list[str] | None, deny: list[str]) -> None:
         self.allow = allow

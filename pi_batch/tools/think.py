@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Annotated
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
-from pi_batch.tools.later import Later
 
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.think_arguments import ThinkArguments
+
+class ThinkArguments(ToolArguments, frozen=True, kw_only=True):
+    """What think takes."""
+
+    thought: Annotated[str, said("Your reasoning.", "thoughts", "text", "content")]
 
 
 class Think:
@@ -17,7 +20,7 @@ class Think:
 
     name = "think"
     description = "Write down reasoning before a hard step. Runs nothing and changes nothing."
-    arguments = Later("pi_batch.tools.think_arguments:ThinkArguments")
+    arguments = ThinkArguments
     is_read_only = True
     returns = "str"
 

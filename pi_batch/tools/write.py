@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Annotated
 
+from pi_batch.arguments import ToolArguments, said
 from pi_batch.errors import ToolError
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import ToolContext, ToolOutput
-from pi_batch.tools.later import Later
+from pi_batch.tools.arguments import PATH_SPELLINGS
 from pi_batch.tools.paths import printable, refuse_other_kinds, said_of, shown_path
 from pi_batch.tools.wording import count_of
 
-if TYPE_CHECKING:  # pydantic: see `later`
-    from pi_batch.tools.write_arguments import WriteArguments
+
+class WriteArguments(ToolArguments, frozen=True, kw_only=True):
+    """What write takes."""
+
+    path: Annotated[str, said("File to write, relative to the workspace or absolute.", *PATH_SPELLINGS)]
+    content: Annotated[
+        str, said("The whole new content; an empty string empties the file.", "contents", "text", "file_text")
+    ]
 
 
 class Write:
@@ -27,7 +34,7 @@ class Write:
         "Write a whole file: create it, with missing directories, or replace its content. "
         "To change part of a file use edit."
     )
-    arguments = Later("pi_batch.tools.write_arguments:WriteArguments")
+    arguments = WriteArguments
     is_read_only = False
     returns = "str"
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from pi_batch.codemode.arguments import CodemodeArguments
 from pi_batch.codemode.store import ScriptStore
-from pi_batch.codemode.tool import Codemode
+from pi_batch.codemode.tool import Codemode, CodemodeArguments
 from pi_batch.codemode.values import MAX_TIMEOUT_S, CallReply, ScriptEnd
 from pi_batch.errors import SandboxError, ToolError
 from pi_batch.messages import ImageBlock, TextBlock

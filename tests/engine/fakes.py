@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from msgspec import Struct, ValidationError, convert
 
+from pi_batch.arguments import ToolArguments
 from pi_batch.budget import Ledger
 from pi_batch.engine.tool_calls import Door
 from pi_batch.errors import LogWriteError, ToolError
@@ -81,10 +82,9 @@ class MemorySession:
         self.order.append("close")
 
 
-class Arguments(BaseModel):
+class Arguments(ToolArguments, frozen=True, kw_only=True):
     """What the fake tools take."""
 
-    model_config = ConfigDict(extra="forbid")
     path: str = ""
     text: str = ""
 
@@ -98,7 +98,7 @@ class FakeTool:
     is_read_only: bool = True
     returns: str = "str"
     description: str = "A tool."
-    arguments: type[BaseModel] = Arguments
+    arguments: type[Struct] = Arguments
 
     def written_paths(self, arguments: Any) -> tuple[str, ...]:
         return (arguments.path,) if not self.is_read_only and arguments.path else ()
@@ -112,7 +112,7 @@ class FakeTool:
 
 def parse(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     try:
-        return tool.arguments.model_validate(arguments)
+        return convert(arguments, tool.arguments)
     except ValidationError as error:
         raise ToolError(str(error), error_kind="invalid_arguments") from error
 

@@ -84,7 +84,7 @@ def as_nobody(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
     env = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join([str(ROOT), *packages])}
     for python in (os.path.realpath(sys.executable), f"/usr/bin/python{version}"):
         try:
-            probe = run([python, "-c", "import pydantic, psutil"], user=NOBODY, env=env)
+            probe = run([python, "-c", "import msgspec, psutil"], user=NOBODY, env=env)
         except OSError:
             continue
         if probe.returncode == 0:

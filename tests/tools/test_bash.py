@@ -22,7 +22,7 @@ from pi_batch.outputs import MaskedOutput
 from pi_batch.protocols import ToolOutput
 from pi_batch.sandboxes.fake import FakeCall, FakeRun, FakeSandbox
 from pi_batch.sandboxes.none import NoneSandbox
-from pi_batch.tools.bash import Bash
+from pi_batch.tools.bash import Bash, BashArguments
 from pi_batch.tools.declare import declaration, parse_arguments
 from tests.living import a_nap, living, until
 from tests.tools.context import FakeContext, MemoryOutput, call, text_of
@@ -77,7 +77,8 @@ def test_the_schema_shows_one_spelling_and_others_are_taken() -> None:
     assert schema["required"] == ["command"]
     assert schema["properties"]["timeout_s"]["default"] == 120
     assert schema["additionalProperties"] is False
-    assert vars(parse_arguments(Bash(), {"command": "x", "timeout": 5})) == {"command": "x", "timeout_s": 5.0}
+    made = parse_arguments(Bash(), {"command": "x", "timeout": 5})
+    assert made == BashArguments(command="x", timeout_s=5.0)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +409,7 @@ if pid:
     print(output.decode())
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 from pi_batch.sandboxes.none import NoneSandbox
-from pi_batch.tools.bash import Bash
+from pi_batch.tools.bash import Bash, BashArguments
 from tests.living import a_nap, living, until
 from tests.tools.context import FakeContext, call, text_of
 async def main():

@@ -451,6 +451,6 @@ async def test_a_read_of_the_path_given_twice_is_the_same_file(context: FakeCont
     await call(EDIT, context, path="./n.txt", old_string="2", new_string="two")
     await call(EDIT, context, path=str(workspace / "n.txt"), old_string="3", new_string="three")
     assert (workspace / "n.txt").read_text() == "1\ntwo\nthree\n"
-    arguments = EditArguments.model_validate({"path": "./n.txt", "oldText": "a", "newText": "b"})
+    arguments = EditArguments(path="./n.txt", old_string="a", new_string="b")
     assert EDIT.written_paths(arguments) == ("./n.txt",)
     assert not EDIT.is_read_only

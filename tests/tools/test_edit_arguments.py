@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
+from pi_batch.errors import ToolError
+from pi_batch.tools.declare import parse_arguments
+from pi_batch.tools.edit import Edit
 from pi_batch.tools.edit_arguments import EditArguments
 
 
 def changes(**arguments: Any) -> list[tuple[str, str, bool]]:
-    made = EditArguments.model_validate({"path": "f", **arguments}).changes
-    return [(change.old_string, change.new_string, change.replace_all) for change in made]
+    made = parse_arguments(Edit(), {"path": "f", **arguments})
+    assert isinstance(made, EditArguments)
+    return [(change.old_string, change.new_string, change.replace_all) for change in made.changes]
 
 
 @pytest.mark.parametrize(
@@ -60,5 +63,5 @@ def test_spellings(arguments: dict[str, Any], expected: list[tuple[str, str, boo
     ],
 )
 def test_what_names_no_whole_change_is_refused(arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(ToolError):
         changes(**arguments)

@@ -28,9 +28,9 @@ def test_each_tool_is_what_the_protocol_says(name: str) -> None:
     assert tool.description.endswith(".")
     assert 20 < len(tool.description) < 500
     assert isinstance(tool.is_read_only, bool)
-    config = tool.arguments.model_config
-    assert config.get("extra") == "forbid"
-    assert config.get("frozen") is True
+    config = tool.arguments.__struct_config__
+    assert config.forbid_unknown_fields
+    assert config.frozen
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,8 +16,7 @@ from pi_batch.messages import ImageBlock
 from pi_batch.protocols import ToolOutput
 from pi_batch.spec import PathRules
 from pi_batch.tools.edit import Edit
-from pi_batch.tools.read import IMAGE_BASE64_BYTES, Read
-from pi_batch.tools.read_arguments import ReadArguments
+from pi_batch.tools.read import IMAGE_BASE64_BYTES, Read, ReadArguments
 from pi_batch.tools.read_text import MAX_BYTES, MAX_WHOLE_BYTES
 from tests.tools.context import FakeContext, call, failure, text_of
 from tests.tools.pictures import gif, jpeg, png, webp

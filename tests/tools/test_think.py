@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pi_batch.tools.think import Think
-from pi_batch.tools.think_arguments import ThinkArguments
 from tests.tools.context import FakeContext, call, failure, text_of
 
 
@@ -17,10 +16,10 @@ async def test_a_thought_is_acknowledged(context: FakeContext, thought: str) -> 
 
 
 async def test_a_thought_has_to_be_text(context: FakeContext) -> None:
-    assert "thought: got 1, expected a valid string" in await failure(Think(), context, thought=1)
+    assert "thought: got 1, expected text" in await failure(Think(), context, thought=1)
 
 
 def test_thinking_writes_nothing() -> None:
     tool = Think()
     assert tool.is_read_only
-    assert tool.written_paths(ThinkArguments(thought="x")) == ()
+    assert tool.written_paths(tool.arguments(thought="x")) == ()

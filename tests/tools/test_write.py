@@ -10,8 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pi_batch.tools.write import Write
-from pi_batch.tools.write_arguments import WriteArguments
+from pi_batch.tools.write import Write, WriteArguments
 from tests.tools.context import FakeContext, call, failure, text_of
 
 WRITE = Write()
