@@ -123,6 +123,12 @@ class PriceTable:
         entry = self._entry(provider, model)
         return entry.price if entry else None
 
+    def known(self, provider: str) -> tuple[str, ...]:
+        """The models of a provider that have a price here, by one name each, sorted."""
+        prefix = f"{provider}/".lower()
+        own = [name.removeprefix(prefix) for name in self._own if name.startswith(prefix)]
+        return tuple(sorted({*own, *self._file(provider).names()}))
+
     def own(self, provider: str, model: str) -> Price | None:
         """What a person's own file says of a model."""
         keys = (key for name in _names(model) for key in (f"{provider}/{name}", name))
@@ -139,10 +145,13 @@ class PriceTable:
         return None if price is None else cost_usd(usage, price)
 
     def _entry(self, provider: str, model: str) -> _Entry | None:
+        return self._file(provider).find(model)
+
+    def _file(self, provider: str) -> _Frozen:
         name = ALIASES.get(provider, provider)
         if name not in self._frozen:
             self._frozen[name] = _Frozen.read(name)
-        return self._frozen[name].find(model)
+        return self._frozen[name]
 
 
 class _Entry(Struct, frozen=True):
@@ -169,6 +178,12 @@ class _Frozen(Struct, frozen=True):
         lines = {name: line for line in table["models"] for name in line["names"]}
         prefixes = {name[:-1]: line for name, line in lines.items() if name.endswith("*")}
         return cls(lines, prefixes, f"{table['source']} of {table['date']}")
+
+    def names(self) -> set[str]:
+        """One name for each line: the shortest, which has no date."""
+        lines = {id(line): line for line in self.by_name.values()}
+        whole = ([name for name in line["names"] if not name.endswith("*")] for line in lines.values())
+        return {min(names, key=len) for names in whole if names}
 
     def find(self, model: str) -> _Entry | None:
         for name in _names(model):

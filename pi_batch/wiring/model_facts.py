@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from pi_batch.model_names import ModelName
+from pi_batch.model_names import ModelName, is_virtual
 from pi_batch.providers.catalog import (
     SERVICES,
     Service,
     default_max_output_tokens,
-    endpoint_for,
-    key_state,
 )
+from pi_batch.providers.thinking_levels import levels_of
 from pi_batch.wiring.models import find_service
+from pi_batch.wiring.service_words import Row, base_url_words, key_words
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
+from pi_batch.wiring.virtual_facts import describe_virtual, virtual_row
 from pi_batch.wiring.windows import context_window
-
-Row = Mapping[str, Any]
 
 
 def describe_services() -> list[Row]:
-    """Every service: name, wire, key state, variable, base URL. Raises: UsageError."""
+    """Every service: name, wire, key state, variable, base URL; then virtual models. Raises: UsageError."""
     around = Surroundings.of_process()
     settings = Settings(around)
     names = [*SERVICES, *(name for name in settings.file.providers or {} if name not in SERVICES)]
-    return [_service_row(find_service(name, settings), around) for name in names]
+    rows = [_service_row(find_service(name, settings), around) for name in names]
+    return [*rows, *describe_virtual(around, settings)]
 
 
 def describe_models(models: Sequence[str]) -> list[Row]:
@@ -37,14 +36,18 @@ def describe_models(models: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     for text in models:
         name = ModelName.parse(text)
+        if is_virtual(text):
+            rows.append(virtual_row(text, around, settings))
+            continue
         service = find_service(name.provider, settings)
         price = prices.lookup(name.provider, name.model)
         window, window_from = context_window(name.provider, name.model, service, settings, prices)
         rows.append(
             {
                 "model": text,
-                "key": _key(service, around),
-                "base_url": _base_url(service, around),
+                "key": key_words(service, around),
+                "thinking_levels": _levels(service, name.model),
+                "base_url": base_url_words(service, around),
                 "input_usd": price.input if price else None,
                 "output_usd": price.output if price else None,
                 "cache_read_usd": price.cache_read if price else None,
@@ -63,12 +66,21 @@ def describe_models(models: Sequence[str]) -> list[Row]:
     return rows
 
 
+def _levels(service: Service, model: str) -> list[str] | None:
+    """The thinking levels that a model tells apart; None where nobody knows."""
+    levels = levels_of(service, model)
+    return None if levels is None else list(levels)
+
+
 def lines(rows: Sequence[Row]) -> Iterator[str]:
     """The rows as text: services as a table, models as blocks."""
     if rows and "service" in rows[0]:
-        width = max(len(row["service"]) for row in rows)
-        for row in rows:
+        services = [row for row in rows if "service" in row]
+        width = max(len(row["service"]) for row in services)
+        for row in services:
             yield f"{row['service']:<{width}}  {row['api']:<11}  {row['key']:<36}  {row['base_url']}"
+        for row in rows[len(services) :]:
+            yield f"{row['model']}  {row['policy']}: {row.get('problem') or ', '.join(row['members'])}"
         return
     for row in rows:
         yield row["model"]
@@ -81,21 +93,6 @@ def _service_row(service: Service, around: Surroundings) -> Row:
     return {
         "service": service.name,
         "api": service.api,
-        "key": _key(service, around),
-        "base_url": _base_url(service, around),
+        "key": key_words(service, around),
+        "base_url": base_url_words(service, around),
     }
-
-
-def _key(service: Service, around: Surroundings) -> str:
-    state = key_state(service, around.environ)
-    names = " or ".join(service.key_variables)
-    return f"{state} ({names})" if names and state != "not needed" else state
-
-
-def _base_url(service: Service, around: Surroundings) -> str:
-    """Where requests go, and which variable says so."""
-    variable = next((name for name in service.base_url_variables if around.environ.get(name)), None)
-    if key_state(service, around.environ) == "missing":
-        return around.environ[variable] if variable else service.base_url
-    url = endpoint_for(service, around.environ).base_url
-    return f"{url} ({variable})" if variable else url
