@@ -30,7 +30,7 @@ from pi_batch.cli.options import parse_inputs
     type=click.IntRange(1),
     metavar="N",
     default=400_000,
-    help="Of what is staged. Default: 400000.",
+    help="Of what is staged; files beyond it are only named. Default: 400000.",
 )
 @click.option("--max-cost-usd", type=click.FloatRange(0), metavar="X", help="USD. Default: the spec's.")
 @click.option("--no-cache", is_flag=True, help="Ask again, also about what was judged before.")

@@ -99,7 +99,7 @@ def _told(judged: Judged, options: HookOptions, around: Surroundings) -> int:
     if is_bad or lines:
         lines.append(plain_line(judged.summary, 500))
     text = "".join(f"{line}\n" for line in lines)
-    say(workflow_safe(text) if around.is_github_actions else text)
+    say(workflow_safe(text) if around.is_ci else text)
     return 1 if is_bad or any(finding.severity in blocking for finding in judged.findings) else 0
 
 
@@ -110,6 +110,9 @@ def _judge(staged: Staged, options: HookOptions, around: Surroundings) -> Judged
     from pi_batch.wiring.planning import make_plan
 
     diff = asyncio.run(staged.diff(options.max_diff_bytes))
+    if diff.left_out:
+        said = f"{diff.left_out:,} of {diff.files:,} changed files do not fit (--max-diff-bytes)"
+        tell(f"pi-batch: {said}: the model gets their names, and can read them")
     clean = Surroundings(around.cwd, index_variables(around.environ))
     runs = staged.place.git_dir / "pi-batch" / "runs"
     flags = RunOptions(
@@ -119,7 +122,7 @@ def _judge(staged: Staged, options: HookOptions, around: Surroundings) -> Judged
     with tempfile.TemporaryDirectory(prefix="pi-batch-staged-") as directory:
         asyncio.run(staged.write_to(Path(directory)))
         file = Path(directory) / STAGED_DIFF
-        file.write_bytes(diff)
+        file.write_bytes(diff.text)
         output = replace(flags, output=_run_dir(runs))
         _, batch = run_plan(_in(plan, Path(directory)), output, clean)
     (result,) = batch.results
@@ -176,6 +179,7 @@ def _key(staged: Staged, options: HookOptions, around: Surroundings) -> str:
         staged.old,
         staged.new,
         options.spec,
+        options.max_diff_bytes,
         options.models,
         sorted(options.inputs.items()),
         settings,

@@ -6,6 +6,7 @@ read here, never the working files.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -18,6 +19,15 @@ from pi_batch.errors import UsageError
 from pi_batch.git import Git, Place
 from pi_batch.workspaces.checkout import find_top
 from pi_batch.workspaces.layout import repository_of
+
+
+class StagedDiff(Struct, frozen=True):
+    """What is staged, as a model is given it."""
+
+    text: bytes
+    files: int
+    left_out: int
+    """Of these files, those that there was no room for."""
 
 
 class Staged(Struct, frozen=True):
@@ -34,20 +44,14 @@ class Staged(Struct, frozen=True):
         """True when a commit would change nothing."""
         return self.old == self.new
 
-    async def diff(self, limit_bytes: int) -> bytes:
-        """The difference as people read it, binary files only named.
-
-        Raises: UsageError when it is longer than `limit_bytes`.
-        """
+    async def diff(self, limit_bytes: int) -> StagedDiff:
+        """The difference as people read it, binary files only named; of what is too long, whole files."""
         output = await self.git.run(
             replace(self.place, index=None, work_tree=None),
             *("diff-tree", "-r", "-p", "--stat", "--find-renames", "--no-ext-diff", "--no-textconv"),
             *("--no-color", self.old, self.new),
         )
-        if len(output.stdout) > limit_bytes:
-            size = f"{len(output.stdout):,} bytes of diff, more than {limit_bytes:,}"
-            raise UsageError(f"too much is staged for one request: {size} (--max-diff-bytes)")
-        return output.stdout
+        return _bounded(output.stdout, limit_bytes)
 
     async def write_to(self, directory: Path) -> None:
         """Put the files of the new tree into an empty directory."""
@@ -55,6 +59,30 @@ class Staged(Struct, frozen=True):
             own = replace(self.place, index=Path(temporary) / "index")
             await self.git.run(own, "read-tree", self.new)
             await self.git.run(own, "checkout-index", "--all", "--force", f"--prefix={directory}/")
+
+
+def _bounded(diff: bytes, limit_bytes: int) -> StagedDiff:
+    """As many whole files as there is room for; of the others their first line, as long as these fit."""
+    files = re.split(rb"^(?=diff --git )", diff, flags=re.MULTILINE)[1:]
+    if len(diff) <= limit_bytes:
+        return StagedDiff(diff, len(files), 0)
+    room_for_names = limit_bytes // 8
+    room = limit_bytes - room_for_names
+    parts: list[bytes] = []
+    left_out = unnamed = 0
+    for file in files:
+        if len(file) <= room:
+            room -= len(file)
+            parts.append(file)
+            continue
+        name = file[: file.find(b"\n") + 1] + b"(%d bytes of diff are left out: read the file)\n" % len(file)
+        is_named = left_out == 0 or len(name) <= room_for_names
+        parts += [name] if is_named else []
+        room_for_names -= len(name) if is_named else 0
+        left_out, unnamed = left_out + 1, unnamed + (not is_named)
+    if unnamed:
+        parts.append(b"... and %d more files\n" % unnamed)
+    return StagedDiff(b"".join(parts), len(files), left_out)
 
 
 async def read_staged(git: Git, cwd: Path, environ: Mapping[str, str]) -> Staged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -112,3 +113,36 @@ def test_two_starts_at_once_share_nothing(tmp_path: Path) -> None:
     ]
     assert [process.communicate(timeout=60)[0].count(b"divides by zero") for process in started] == [1, 1]
     assert len(list((repository.top / ".git/pi-batch/runs").glob("2*/junit.xml"))) == 2
+
+
+@pytest.mark.peer
+@pytest.mark.timeout(300)
+def test_every_hook_can_be_tried_on_a_repository_of_many_files(tmp_path: Path) -> None:
+    """pre-commit/pre-commit#3104: installed by pre-commit itself, on 3,000 files."""
+    program = find("pre-commit")
+    top = make_repository(tmp_path / "r", {"-dash.py": "1\n"})
+    write(top, {f"{number:04}-{'n' * 110}.txt": "x\n" for number in range(3000)})
+    write(top, {"a b.py": "x = 1\nx = 1 / 0\n"})
+    git(top, "add", "-A")
+    fine = {"verdict": "approve", "summary": "Fine.", "findings": []}
+    session = write_session(
+        tmp_path / "session.jsonl", [turn(call("read", path=".pi-batch-staged.diff")), say(json.dumps(fine))]
+    )
+    env = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(tmp_path),
+        "PRE_COMMIT_HOME": str(tmp_path / "pc"),
+        "PI_BATCH_MODEL": f"replay/{session}",
+        **{name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "UV_"))},
+    }
+    words = [program, "try-repo", str(ROOT), "--all-files", "--verbose"]
+    done = subprocess.run(words, cwd=top, env=env, capture_output=True, text=True, check=False, timeout=280)
+    if "No matching distribution" in done.stdout or "Connection" in done.stdout:
+        pytest.skip("no package index")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^pi-batch (\w+)\.+.*?(Passed|Skipped)$", done.stdout, re.MULTILINE) == [
+        ("check", "Passed"),
+        ("review", "Passed"),
+        ("validate", "Skipped"),
+    ]
+    assert len(list((top / ".git/pi-batch/runs").glob("2*/junit.xml"))) == 1  # the second hook asked nobody

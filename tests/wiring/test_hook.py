@@ -189,3 +189,15 @@ def test_git_variables_of_a_hook_reach_no_command(hooked: Hooked, monkeypatch: p
     monkeypatch.setenv("GIT_DIR", str(hooked.top / ".git"))
     hooked.says(say("looked"))
     assert hooked.hook("--spec", "check.yaml").code == 0
+
+
+def test_more_than_fits_is_judged_with_a_word_and_never_let_through_unseen(hooked: Hooked) -> None:
+    hooked.stage({"a b.py": "x = 1\n" * 900 + "x = 1 / 0\n"})
+    hooked.says(turn(READ), say(answer(finding(line=901))))
+    done = hooked.hook("--max-diff-bytes", "1000")
+    assert done.code == 1
+    assert "a b.py:901: error: divides by zero" in done.out
+    assert "1 of 1 changed files do not fit (--max-diff-bytes)" in done.err
+    assert len(done.lines) == 1
+    hooked.says(turn(READ), say(answer()))
+    assert hooked.hook("--max-diff-bytes", "100000").code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ async def test_the_files_are_those_of_the_index(top: Path, tmp_path: Path) -> No
         "a b.py": b"staged\n",
         "new.py": b"staged\n",
     }
-    diff = await found.diff(10_000)
+    diff = (await found.diff(10_000)).text
     assert b"+staged" in diff
     assert b"not staged" not in diff
     assert (top / ".git" / "index").read_bytes() == before
@@ -54,7 +55,7 @@ async def test_a_partial_commits_own_index_counts(top: Path) -> None:
     (top / ".git" / "index").rename(top / ".git" / "next-index-1.lock")
     git(top, "read-tree", "HEAD")
     assert (await staged(top)).is_empty
-    assert b"+in" in await (await staged(top, GIT_INDEX_FILE=".git/next-index-1.lock")).diff(10_000)
+    assert b"+in" in (await (await staged(top, GIT_INDEX_FILE=".git/next-index-1.lock")).diff(10_000)).text
 
 
 async def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ async def test_the_first_commit_is_compared_with_nothing(tmp_path: Path) -> None
     assert (await staged(tmp_path)).is_empty
     write(tmp_path, {"a.py": "first\n"})
     git(tmp_path, "add", "-A")
-    assert b"+first" in await (await staged(tmp_path)).diff(10_000)
+    assert b"+first" in (await (await staged(tmp_path)).diff(10_000)).text
 
 
 async def test_a_range_of_pre_commit_counts_from_where_it_branched_off(top: Path) -> None:
@@ -75,22 +76,44 @@ async def test_a_range_of_pre_commit_counts_from_where_it_branched_off(top: Path
     commit(top, "main")
     found = await staged(top, PRE_COMMIT_FROM_REF="main", PRE_COMMIT_TO_REF="side")
     assert found.old == git(top, "rev-parse", f"{start}^{{tree}}")
-    assert b"main.py" not in await found.diff(10_000)
+    assert b"main.py" not in (await found.diff(10_000)).text
     with pytest.raises(UsageError, match="nowhere: no such commit"):
         await staged(top, PRE_COMMIT_FROM_REF="main", PRE_COMMIT_TO_REF="nowhere")
 
 
-async def test_too_much_is_said(top: Path) -> None:
-    write(top, {"big.txt": "line\n" * 1000})
+async def test_of_too_much_whole_files_are_kept_and_the_others_named(top: Path) -> None:
+    write(
+        top,
+        {"a big.txt": "line\n" * 1000, "b small.txt": "diff --git not a file\n", "c big.txt": "x\n" * 900},
+    )
     git(top, "add", "-A")
-    with pytest.raises(UsageError, match=r"bytes of diff, more than 1,000 \(--max-diff-bytes\)"):
-        await (await staged(top)).diff(1000)
+    diff = await (await staged(top)).diff(1500)
+    assert (diff.files, diff.left_out) == (3, 2)
+    assert b"+diff --git not a file" in diff.text
+    assert diff.text.startswith(b"diff --git a/a big.txt b/a big.txt\n(")
+    assert b" bytes of diff are left out: read the file)\ndiff --git a/b small.txt" in diff.text
+    assert len(diff.text) < 1500
+
+
+@pytest.mark.parametrize("limit_bytes", [1, 500, 5_000, 20_000])
+async def test_many_files_stay_within_the_limit_and_are_counted(top: Path, limit_bytes: int) -> None:
+    write(top, {f"{number:03}-{'n' * 60}.txt": "x\n" * number for number in range(200)})
+    git(top, "add", "-A")
+    diff = await (await staged(top)).diff(limit_bytes)
+    assert diff.files == 200
+    whole = diff.text.count(b"index 0")
+    named = diff.text.count(b" bytes of diff are left out")
+    assert whole == 200 - diff.left_out
+    more = re.search(rb"and (\d+) more files", diff.text)
+    assert whole + named + (int(more[1]) if more else 0) == 200
+    assert named
+    assert len(diff.text) < limit_bytes + 400
 
 
 async def test_binary_files_are_only_named(top: Path) -> None:
     write(top, {"logo.bin": bytes(range(256)) * 9})
     git(top, "add", "-A")
-    diff = await (await staged(top)).diff(10_000)
+    diff = (await (await staged(top)).diff(10_000)).text
     assert b"Binary files /dev/null and b/logo.bin differ" in diff
 
 
