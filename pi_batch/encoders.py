@@ -26,6 +26,7 @@ _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _BACKTICKS = re.compile("`+")
 _PIPE = re.compile(r"(\\*)\|")
 _COMMAND = re.compile(r"^(\s*)::", re.MULTILINE)
+_MARKED = re.compile(r"##(?=\w{0,40}\[)")
 
 
 def plain(text: str) -> str:
@@ -123,11 +124,22 @@ def csv_cell(text: str) -> str:
 
 
 def workflow_safe(text: str) -> str:
-    """Lines that GitHub's runner does not obey: `::name::` at a line's start, `##[name]` anywhere.
+    """Lines that no CI runner obeys: `::name::` at a line's start, `##[name]` and `##vso[name]` anywhere.
 
-    Source: actions/runner, `ActionCommand.TryParseV2` (trims, then wants `::`) and `TryParse` (`##[`).
+    Source: actions/runner, `ActionCommand.TryParseV2` (trims, then wants `::`) and `TryParse` (`##[`); Azure
+    Pipelines' logging commands; TeamCity's service messages.
     """
-    return _COMMAND.sub(r"\1: :", text.replace("##[", "## ["))
+    return _COMMAND.sub(r"\1: :", _MARKED.sub("## ", text))
+
+
+def json_safe(document: str) -> str:
+    """The same JSON, spelled so that no runner finds a command in it. Only strings can hold one."""
+    return _MARKED.sub(r"#\\u0023", document)
+
+
+def xml_safe(document: str) -> str:
+    """The same XML, spelled so that no runner finds a command in it."""
+    return _COMMAND.sub(r"\1&#58;:", _MARKED.sub("#&#35;", document))
 
 
 def workflow_command(name: str, message: str, properties: Mapping[str, str] | None = None) -> str:

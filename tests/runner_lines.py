@@ -32,7 +32,7 @@ def commands(stream: str) -> list[Command]:
     for line in re.split(r"\r\n|\n|\r", stream):
         match = _COMMAND.match(line)
         if match is None:
-            assert stopped or "##[" not in line
+            assert stopped or not re.search(r"##\w*\[", line), line
             continue
         if stopped:
             stopped = "" if match["name"] == stopped else stopped

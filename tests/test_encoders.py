@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 import time
 import xml.etree.ElementTree as ET
@@ -16,6 +17,7 @@ from pi_batch.encoders import (
     REST_LEFT_OUT,
     csv_cell,
     html_line,
+    json_safe,
     keep_head,
     keep_tail,
     markdown_code,
@@ -26,6 +28,7 @@ from pi_batch.encoders import (
     workflow_safe,
     xml_bytes,
     xml_line,
+    xml_safe,
     xml_text,
 )
 
@@ -155,13 +158,29 @@ def test_a_line_of_html_opens_no_element() -> None:
         "abc ##[add-path]EVIL",
         "####[command]EVIL",
         ":::stop-commands::EVIL",
+        "abc ##vso[task.setvariable variable=x]EVIL",
+        "##teamcity[buildStatus text='EVIL']",
+        "\t##[##vso[EVIL",
     ],
 )
 def test_no_line_is_obeyed_by_the_runner(text: str) -> None:
     for line in workflow_safe(text).split("\n"):
         assert not line.strip().startswith("::")
-        assert "##[" not in line
+        assert not re.search(r"##\w*\[", line)
     assert "EVIL" in workflow_safe(text)
+
+
+@given(st.text(alphabet="#[]:vso& <>\"'\\\n\tx", max_size=60))
+def test_documents_for_a_log_mean_the_same_without_commands(text: str) -> None:
+    shown = json_safe(json.dumps({text: text}, indent=1))
+    assert json.loads(shown) == {text: text}
+    element = ET.Element("a", {"b": text})
+    element.text = text
+    document = xml_safe(ET.tostring(element, encoding="unicode"))
+    assert ET.tostring(ET.fromstring(document)) == ET.tostring(element)
+    for line in (shown + "\n" + document).split("\n"):
+        assert not line.strip().startswith("::")
+        assert not re.search(r"##\w*\[", line)
 
 
 def test_names_with_colons_inside_a_line_stay_as_they_are() -> None:

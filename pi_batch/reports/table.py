@@ -29,13 +29,13 @@ class Table:
         is_terminal: bool = False,
         has_color: bool = False,
         width: int = 100,
-        is_github_actions: bool = False,
+        is_ci: bool = False,
     ) -> None:
         self._run_dir = run_dir
         self._is_terminal = is_terminal
         self._has_color = has_color
         self._width = width
-        self._is_github_actions = is_github_actions
+        self._is_ci = is_ci
 
     def render(self, batch: BatchResult) -> str:
         """The table, the totals, and where the run's files are."""
@@ -44,7 +44,7 @@ class Table:
         last = _totals(batch) + (f"\n{plain_line(self._run_dir, 1000)}" if self._run_dir else "")
         table = self._drawn(every, cells) if self._is_terminal else self._aligned(cells)
         text = f"{table}\n{last}\n" if every else f"{last}\n"
-        return workflow_safe(text) if self._is_github_actions else text
+        return workflow_safe(text) if self._is_ci else text
 
     def _drawn(self, every: Sequence[Row], cells: Sequence[tuple[str, ...]]) -> str:
         """A table by rich, with its colours."""

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from pi_batch.encoders import json_safe, workflow_safe, xml_safe
 from pi_batch.errors import LogWriteError
 from pi_batch.files import write_atomic
 from pi_batch.protocols import Clock, Report
@@ -81,13 +82,13 @@ class ReportFiles:
     def write(self, batch: BatchResult) -> None:
         """Write every report whole. Raises: LogWriteError."""
         shown = self._masked(batch)
-        texts: dict[str, bytes] = {}
+        texts: dict[str, str] = {}
         for name, path in self._targets:
             if batch.status == "running" and _is_stream(path):
                 continue  # what went down a pipe cannot be written anew
             if name not in texts:
-                texts[name] = self._report(name).render(shown).encode("utf-8")
-            write_report(path, texts[name], is_synced=batch.status != "running")
+                texts[name] = self._report(name).render(shown)
+            write_report(path, encoded(name, texts[name], path), is_synced=batch.status != "running")
 
     def _report(self, name: str) -> Report:
         if name not in self._reports:
@@ -124,6 +125,19 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
         case _:
             made = load(name)()
     return made
+
+
+def encoded(name: str, document: str, path: Path) -> bytes:
+    """A report's bytes for where it goes: in a log that a CI runner may read, no command is found in it."""
+    if _is_stream(path):
+        match name:
+            case "json" | "sarif":
+                document = json_safe(document)
+            case "junit" | "xunit":
+                document = xml_safe(document)
+            case "markdown":
+                document = workflow_safe(document)
+    return document.encode("utf-8")
 
 
 def write_report(path: Path, content: bytes, *, is_synced: bool = True) -> None:

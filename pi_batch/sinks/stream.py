@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from typing import BinaryIO
 
+from pi_batch.encoders import json_safe
 from pi_batch.errors import LogWriteError
 from pi_batch.event_log import record_to_json
 from pi_batch.events import Record
@@ -36,7 +37,7 @@ class EventStream:
         if self._mask is not None:
             value = self._mask.mask_json(value)
         # A CI runner obeys `##[command]` anywhere in a line; the escaped form is the same JSON.
-        line = encode_line(value).replace("##[", "#\\u0023[")
+        line = json_safe(encode_line(value))
         self._write(line.encode("utf-8") + b"\n")
 
     def close(self) -> None:

@@ -164,7 +164,7 @@ class _Publisher:
         word = "checked" if self._options.is_dry_run and state in ("applied", "unchanged") else state
         word = "applied" if word == "unchanged" else word
         line = f"{word:<8} {plain_line(result.key, 100)}: {text}"
-        say(f"{workflow_safe(line) if self._around.is_github_actions else line}\n")
+        say(f"{workflow_safe(line) if self._around.is_ci else line}\n")
         return Publication(result.key, state, text, done.branch, self._mask.mask(done.url), done.commit)
 
     async def _one(self, result: RunResult) -> _Done:

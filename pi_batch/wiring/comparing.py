@@ -45,7 +45,7 @@ def compare_runs(
         write_report(html_file, comparison_page(found).encode())
     if STDOUT not in (json_file, html_file):
         text = comparison_text(found)
-        say(workflow_safe(text) if Surroundings.of_process().is_github_actions else text)
+        say(workflow_safe(text) if Surroundings.of_process().is_ci else text)
     return exit_code(found.word, fail_on)
 
 

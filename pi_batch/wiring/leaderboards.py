@@ -34,7 +34,7 @@ def write_leaderboards(words: Sequence[str], files: Sequence[Path]) -> None:
     for file in files:
         if str(file) == "-":
             text = leaderboard_text(board)
-            say(workflow_safe(text) if Surroundings.of_process().is_github_actions else text)
+            say(workflow_safe(text) if Surroundings.of_process().is_ci else text)
         else:
             write_report(file, _rendered(file, board, entrants).encode("utf-8"))
 

@@ -20,7 +20,7 @@ from pi_batch.reports.html.session_page import Verdict, session_page
 from pi_batch.reports.html.story import story
 from pi_batch.reports.logs import log_reader
 from pi_batch.reports.masked import masked
-from pi_batch.reports.write import make_report, write_report
+from pi_batch.reports.write import encoded, make_report, write_report
 from pi_batch.results import BatchResult, RunResult
 from pi_batch.session import SessionFile, read_session
 from pi_batch.standard_streams import tell
@@ -59,7 +59,7 @@ def report(run_dir: Path, wanted: Mapping[str, Path | None]) -> int:
         if name == "html":
             pages = _write_session_pages(run_dir, batch, path)
             made = Html(log_reader(run_dir), pages.links, pages.stories)
-        write_report(path, made.render(batch).encode("utf-8"))
+        write_report(path, encoded(name, made.render(batch), path))
     if not targets:
         print_table(batch, run_dir, around)
     return batch.exit_code

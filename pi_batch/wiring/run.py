@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from pi_batch.encoders import workflow_safe
+from pi_batch.encoders import json_safe, workflow_safe
 from pi_batch.errors import PiBatchError, UsageError
 from pi_batch.reports.json import result_json
 from pi_batch.results import BatchResult
@@ -72,10 +72,10 @@ def run_prompt(prompt: str, options: RunOptions, output_format: str) -> int:
     run_dir, batch = run_plan(plan, options, around, origin=origin, is_stream=is_stream)
     (result,) = batch.results or (None,)
     if output_format == "json" and result is not None:
-        say(f"{result_json(result)}\n")
+        say(f"{json_safe(result_json(result))}\n")
     elif output_format == "text" and not options.events and result is not None:
         text = result.answer or f"({result.outcome}: {result.reason})"
-        say(f"{workflow_safe(text) if around.is_github_actions else text}\n")
+        say(f"{workflow_safe(text) if around.is_ci else text}\n")
     if result is not None and result.outcome in ("failed", "error"):
         tell(f"pi-batch: {result.outcome}: {result.reason}")
     report_to_runner(batch, run_dir, around, is_stdout_free=False)

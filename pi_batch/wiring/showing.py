@@ -20,6 +20,6 @@ def print_table(batch: BatchResult, run_dir: Path, around: Surroundings) -> None
         is_terminal=is_terminal(sys.stdout),
         has_color=around.has_color(sys.stdout),
         width=shutil.get_terminal_size((100, 24)).columns,
-        is_github_actions=around.is_github_actions,
+        is_ci=around.is_ci,
     )
     say(table.render(batch))

@@ -12,6 +12,9 @@ from pathlib import Path
 from pi_batch.errors import UsageError
 from pi_batch.redact import Masker, secret_values
 
+CI_VARIABLES = ("CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL")
+"""Set by GitHub, GitLab and most others; by Azure Pipelines; by TeamCity; by Jenkins."""
+
 
 class SystemClock:
     """The machine's own clock."""
@@ -55,7 +58,7 @@ class Surroundings:
     @property
     def is_ci(self) -> bool:
         """True in any CI: nobody watches a live line."""
-        return self.is_github_actions or "CI" in self.environ
+        return self.is_github_actions or any(name in self.environ for name in CI_VARIABLES)
 
     def has_color(self, stream: object) -> bool:
         """Whether a stream gets colours: NO_COLOR says no, then FORCE_COLOR yes; else a terminal does.

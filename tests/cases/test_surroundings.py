@@ -22,15 +22,24 @@ COMMANDS = (
 OBEYED = re.compile(rb"^\s*::[a-z-]+[^\n]*|##\[[a-z-]+\][^\n]*", re.MULTILINE)
 
 
-@pytest.mark.parametrize("flags", [(), ("--events",), ("--quiet",)], ids=["table", "events", "quiet"])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        (),
+        ("--events",),
+        ("--quiet",),
+        *((name, "/dev/stdout") for name in ("--json", "--junit", "--markdown")),
+    ],
+    ids=" ".join,
+)
 def test_a_runner_obeys_nothing_that_a_model_or_tool_said(project: Project, flags: tuple[str, ...]) -> None:
     """hmarr/debug-action#5."""
     ran = project.run(
         turn(bash(COMMANDS), write("::error::EVIL", "x"), text="::error::EVIL from the model"),
-        say("##[command]EVIL\n::error::EVIL\r::error::EVIL"),
+        say("##[command]EVIL ##vso[x]EVIL\n::error::EVIL\r::error::EVIL"),
         env={"GITHUB_ACTIONS": "true", "CI": "true"},
         args=flags,
-        verify=["echo '::error::EVIL'; echo '##[error]EVIL'; exit 1"],
+        verify=["echo '::error::EVIL'; echo '##[error]EVIL'; echo '##vso[task.complete]EVIL'; exit 1"],
         title="::error::EVIL",
     )
     assert ran.exit_code == 1

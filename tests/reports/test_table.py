@@ -90,8 +90,8 @@ def test_the_actions_runner_finds_nothing_to_obey() -> None:
     stream = Stream(planned("::error::EVIL"), planned("##[error]EVIL"))
     stream.start("::error::EVIL").end("::error::EVIL", skip_reason="::add-mask::EVIL ##[add-path]EVIL")
     for text in (
-        Table(run_dir="::set-output::EVIL", is_github_actions=True).render(fold(stream.records)),
-        Table(run_dir="x", is_github_actions=True).render(hostile()),
+        Table(run_dir="::set-output::EVIL", is_ci=True).render(fold(stream.records)),
+        Table(run_dir="x", is_ci=True).render(hostile()),
     ):
         assert "EVIL" in text
         for line in text.split("\n"):

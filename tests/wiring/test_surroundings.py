@@ -46,6 +46,9 @@ def test_what_is_kept_of_the_environment_is_not_printed() -> None:
     [
         ({}, False, False),
         ({"CI": "1"}, False, True),
+        ({"TF_BUILD": "True"}, False, True),
+        ({"TEAMCITY_VERSION": "2026.1"}, False, True),
+        ({"JENKINS_URL": "https://ci.example/"}, False, True),
         ({"GITHUB_ACTIONS": "true"}, True, True),
         ({"GITHUB_ACTIONS": "false"}, False, False),
     ],
