@@ -61,11 +61,19 @@ from pi_batch.cli.options import (
 )
 @click.option(
     "--cache",
+    envvar="PI_BATCH_CACHE",
+    show_envvar=True,
     is_flag=True,
     help="Answer requests that were made before out of kept replies, at no cost; not for repeats. "
     "Default: ask anew.",
 )
-@click.option("--cache-repeats", is_flag=True, help="The same for repeats, which are then all alike.")
+@click.option(
+    "--cache-repeats",
+    is_flag=True,
+    envvar="PI_BATCH_CACHE_REPEATS",
+    show_envvar=True,
+    help="The same for repeats, which are then all alike. Default: off.",
+)
 def command(specs: tuple[str, ...], **flags: Any) -> int:
     """Run task specs and judge the results.
 
