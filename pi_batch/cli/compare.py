@@ -11,11 +11,19 @@ if TYPE_CHECKING:
     from pi_batch.wiring.comparing import FailOn
 
 
+def _number(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    """Not-a-number lies in every range."""
+    if value != value:  # noqa: PLR0124
+        raise click.BadParameter("nan is no margin")
+    return value
+
+
 @click.command("compare", epilog="Example: pi-batch compare .pi-batch/runs/RUN .pi-batch/runs/LATEST")
 @click.argument("runs", nargs=-1, required=True, metavar="A [B...]")
 @click.option(
     "--margin",
     type=click.FloatRange(0, 1, max_open=True),
+    callback=_number,
     default=0.0,
     metavar="X",
     help="How much worse B may be: 0.05 is 5 points of the pass rate. Default: 0.",

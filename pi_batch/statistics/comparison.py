@@ -1,7 +1,7 @@
 """Is B worse than A? Pairs by task, an exact test, an interval, and one word.
 
     REGRESSION    worse by more than the margin: the interval ends below it, and the test says no chance
-    MISSING       a task has no scored trial of the same content on one of the sides
+    MISSING       a task of A has no scored trial of the same content on both sides
     PASS          not worse by more than the margin: the interval begins at it or above
     INCONCLUSIVE  the interval holds both
 
@@ -49,6 +49,8 @@ class Unpaired(Struct, frozen=True):
 
     task: str
     reason: str
+    is_new: bool = False
+    """True where A has never heard of it: then nothing is missing."""
 
 
 class Amounts(Struct, frozen=True):
@@ -166,12 +168,14 @@ def _judged(one: Comparison, margin: float, alpha: float) -> Comparison:
         bounds = f"[{_points(-high)}, {_points(-low)}]"
         reason = f"worse by {_points(-one.difference)} points {bounds}, p {one.p_holm:.3g}"
         return replace(one, word="REGRESSION", reason=reason)
-    if one.unpaired:
-        noun = "task has" if len(one.unpaired) == 1 else "tasks have"
-        reason = f"{len(one.unpaired)} {noun} no scored trial of the same content on one side"
+    missing = sum(not task.is_new for task in one.unpaired)
+    if missing:
+        noun = "task has" if missing == 1 else "tasks have"
+        reason = f"{missing} {noun} no scored trial of the same content on one side"
         return replace(one, word="MISSING", reason=reason)
     if low >= -margin - TINY:
-        return replace(one, word="PASS", reason=f"not worse by more than {_points(margin)} points")
+        reason = f"not worse by more than {_points(margin)} points" if margin else "not worse"
+        return replace(one, word="PASS", reason=reason)
     if high < -margin - TINY:
         reason = f"worse by {_points(-one.difference)} points, which may be chance: p {one.p_holm:.3g}"
     else:
@@ -214,7 +218,7 @@ def _unpaired(
         ]
         changed = task in first and task in second and digests_a[task] != digests_b[task]
         reasons = [*lacking, *(["the task has changed (another digest)"] if changed else [])]
-        yield Unpaired(labels[task], "; ".join(reasons))
+        yield Unpaired(labels[task], "; ".join(reasons), is_new=task not in first)
 
 
 def _amounts(entrant: Entrant, paired: Mapping[TaskKey, object]) -> Amounts:

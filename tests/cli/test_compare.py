@@ -62,8 +62,9 @@ def test_a_margin_allows_what_is_within_it(desk: Desk) -> None:
     put_run(desk, "B", "+" * 39 + "-")
     assert desk.call("compare", "A", "B").code == 5
     assert desk.call("compare", "A", "B", "--margin", "0.1").code == 0
-    refused = desk.call("compare", "A", "B", "--margin", "1")
-    assert (refused.code, len(refused.lines)) == (2, 1)
+    for margin in ("1", "-0.1", "nan", "inf", "x"):
+        refused = desk.call("compare", "A", "B", "--margin", margin)
+        assert (refused.code, len(refused.lines)) == (2, 1), margin
 
 
 def test_json_and_the_page_go_to_files_and_json_to_stdout(desk: Desk) -> None:
@@ -75,6 +76,17 @@ def test_json_and_the_page_go_to_files_and_json_to_stdout(desk: Desk) -> None:
     assert [flip["task"] for flip in value["comparisons"][0]["flips"]] == [f"t{n}" for n in range(9)]
     assert value["comparisons"][0]["baseline"] == "A:a/x"
     assert_safe((desk.path / "sub/c.html").read_text(encoding="utf-8"))
+
+
+def test_what_is_compared_is_never_written_over(desk: Desk) -> None:
+    put_run(desk, "A", "+")
+    before = (desk.path / "A/run.json").read_bytes()
+    for option in ("--json", "--html"):
+        done = desk.call("compare", "A", "A", option, "A/run.json")
+        assert (done.code, "is what is compared" in done.err) == (2, True)
+    assert (desk.path / "A/run.json").read_bytes() == before
+    shown = desk.call("compare", "A", "A", "--json", "-")
+    assert shown.code == 0
 
 
 def test_models_of_one_run_are_compared_within(desk: Desk) -> None:

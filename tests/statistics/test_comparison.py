@@ -82,7 +82,15 @@ def test_what_cannot_be_paired_is_listed_with_the_reason() -> None:
         ("broke", "no scored trial in b"),
         ("new", "not in a"),
     ]
+    assert [one.is_new for one in found.unpaired] == [False, False, True]
     assert found.tasks == 1
+
+
+def test_a_task_that_only_b_has_is_listed_and_decides_nothing() -> None:
+    a, b = entrant("a", {"x": "+"}), entrant("b", {"x": "+", "new": "-", "newer": "e"})
+    found = compare([(a, b)]).comparisons[0]
+    assert (found.word, found.reason) == ("PASS", "not worse")
+    assert [one.task for one in found.unpaired] == ["new", "newer"]
 
 
 def test_a_task_that_has_changed_is_not_compared() -> None:
