@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,16 @@ def find_recording(path: Path, key: str) -> Path:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a session of ours or pi's as a recording. Raises: UsageError, one line."""
+    """A session of ours or pi's as a recording; read anew when it changed. Raises: UsageError, one line."""
+    try:
+        status = path.stat()
+    except OSError:
+        return _read(path, ())
+    return _read(path, (status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=8)  # a suite plays one recording a thousand times
+def _read(path: Path, _state: tuple[int, ...]) -> Recording:
     session = read_session(path)
     branch = active_branch(session)
     said = messages(branch)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from pi_batch.reports.kept import Kept
-from pi_batch.results import BatchResult, RunResult
+from pi_batch.results import BatchResult, PlannedResult, RunResult
 
 MAX_DEPTH = 100
 """Deeper values (a model's structured answer may be any JSON) are cut: readers have limits too."""
@@ -19,34 +19,28 @@ MAX_DEPTH = 100
 LISTS = ("planned", "results")
 """Fields of a batch that grow with its tasks."""
 
+_ENCODER = msgspec.json.Encoder()
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: JSON could hold them, the databases and parsers that read reports cannot."""
 
 
 class Json:
-    """The machine's report: two-space indent, fields in the order of `results.py`.
-
-    What stands in a list of the batch is written once and kept while it stays the same value.
-    """
+    """The machine's report: two-space indent, fields in the order of `results.py`."""
 
     name = "json"
 
-    def __init__(self) -> None:
-        self._texts = {name: Kept[str]() for name in LISTS}
-
     def render(self, batch: BatchResult) -> str:
         """The whole document, valid JSON without NaN and valid UTF-8."""
-        fields = ",\n".join(
-            f"  {_text(name)}: {self._field(batch, name)}" for name in batch.__struct_fields__
-        )
-        return f"{{\n{fields}\n}}\n"
-
-    def _field(self, batch: BatchResult, name: str) -> str:
-        value = getattr(batch, name)
-        if name not in LISTS or not value:
-            return _text(value, 1)
-        items = self._texts[name].each(value, lambda item: f"    {_text(item, 2)}")
-        return "[\n" + ",\n".join(items) + "\n  ]"
+        pieces = ["{"]
+        for name in batch.__struct_fields__:
+            pieces += ["," if len(pieces) > 1 else "", f"\n  {_text(name)}: "]
+            value = getattr(batch, name)
+            if name in LISTS and value:
+                items = (f"{',' if index else '['}\n    {_text(item, 2)}" for index, item in enumerate(value))
+                pieces += [*items, "\n  ]"]
+            else:
+                pieces.append(_text(value, 1))
+        return "".join([*pieces, "\n}\n"])
 
 
 def result_json(result: RunResult) -> str:
@@ -78,5 +72,24 @@ def json_value(value: Any, depth: int = 0) -> Any:
 
 def _text(value: Any, depth: int = 0) -> str:
     """A value as it stands so deep in a document; a string of JSON never holds a line break itself."""
-    text = json.dumps(json_value(value, depth), ensure_ascii=False, indent=2, allow_nan=False)
+    text = msgspec.json.format(_compact(value, depth), indent=2).decode()
     return text.replace("\n", "\n" + "  " * depth)
+
+
+def _compact(value: Any, depth: int) -> bytes:
+    """A value on one line: by msgspec, 20 times as fast, where it holds nothing that has to be looked at."""
+    if isinstance(value, PlannedResult | RunResult) and not _holds_foreign_json(value):
+        try:
+            content = _ENCODER.encode(value)
+        except (UnicodeError, TypeError, ValueError):
+            content = b"\\u0000"  # a lone surrogate, say
+        if b"\\u0000" not in content:
+            return content
+    return json.dumps(json_value(value, depth), ensure_ascii=False, allow_nan=False).encode()
+
+
+def _holds_foreign_json(value: PlannedResult | RunResult) -> bool:
+    """True where a model's own JSON stands in a result, of any depth."""
+    if not isinstance(value, RunResult):
+        return False
+    return value.structured_output is not None or bool(value.permission_denials)

@@ -88,7 +88,7 @@ class TaskMaker(Struct, frozen=True):
             mask=self.mask,
             make_env=lambda scratch: child_environment(self.around.environ, spec.permissions.env, scratch),
             make_judge=lambda parts: Judge(replace(parts, lay_hidden=hidden.lay), verifiers.make_all()),
-            open_session=lambda path, cwd: self._open_session(key, path, cwd),
+            open_session=lambda path, cwd: self._open_session(planned, path, cwd),
             system_prompt=lambda workspace: self._system_prompt(planned, workspace),
             task_dir=task_dir,
             task_dir_name=f"tasks/{task_dir.name}",
@@ -122,10 +122,12 @@ class TaskMaker(Struct, frozen=True):
         except OSError as error:
             raise WorkspaceError(f"{path}: cannot be read: {error.strerror or error}") from error
 
-    def _open_session(self, key: str, path: Path, source: str) -> SessionLog:
-        session = SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask)
+    def _open_session(self, planned: PlannedTask, path: Path, source: str) -> SessionLog:
+        # A reply that was paid for is on the disk before it is acted on; a recording can be played again.
+        is_synced = not planned.model.startswith("replay/")
+        session = SessionWriter(path, cwd=source, clock=self.clock, mask=self.mask, is_synced=is_synced)
         for text in session.warnings:
-            self.warn(key, text)
+            self.warn(planned.planned.key, text)
         return session
 
     def _workspace(self, planned: PlannedTask, state_dir: Path) -> Workspace:

@@ -18,6 +18,7 @@ from pi_batch.providers.recording import (
     read_recording,
     with_paths,
 )
+from tests.cases.turns import say, write_session
 from tests.session.files import call, chain, entry, reply, result, user
 
 
@@ -159,3 +160,11 @@ def test_only_arguments_are_rewritten() -> None:
     (wanted,) = changed.tool_calls
     assert wanted.id == "/tmp/ws"
     assert wanted.arguments == {"path": ["/live/dir/a", {"x": "/live/dir/b"}, 3, None]}
+
+
+def test_a_recording_is_read_once_while_it_stays_and_anew_when_it_changes(tmp_path: Path) -> None:
+    path = write_session(tmp_path / "s.jsonl", [say("one")])
+    first = read_recording(path)
+    assert read_recording(path) is first
+    write_session(path, [say("one"), say("two")])
+    assert len(read_recording(path).replies) == 2

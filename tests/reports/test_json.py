@@ -139,3 +139,16 @@ def test_one_report_of_many_tasks_is_whole() -> None:
 @settings(max_examples=40, deadline=None)
 def test_every_run_has_a_valid_document(records: list[Record]) -> None:
     SCHEMA.validate(rendered(fold(records)))
+
+
+def test_the_quick_way_of_writing_a_result_gives_what_the_careful_one_gives() -> None:
+    for result in one_of_everything().results:
+        careful = json.dumps(json_value(result), ensure_ascii=False, indent=2, allow_nan=False)
+        assert result_json(result) == careful
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800", "\\u0000", "\u2028", 'q"\n'])
+def test_text_that_json_readers_cannot_take_is_replaced_in_any_field(text: str) -> None:
+    result = replace(one_of_everything().results[0], reason=text, answer=text)
+    written = json.loads(result_json(result).encode())
+    assert written["reason"] == written["answer"] == text.replace("\0", "\ufffd").replace("\ud800", "\ufffd")
