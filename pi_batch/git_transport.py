@@ -152,7 +152,7 @@ class Transport:
             return []
         word = base64.b64encode(self.login.credentials.encode()).decode("ascii")
         key = f"http.{self.login.server.rstrip('/')}/.extraheader"
-        return [(key, ""), (key, f"AUTHORIZATION: basic {word}")]
+        return [(key, ""), (key, f"Authorization: Basic {word}")]
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -107,8 +107,9 @@ class Manifest(Struct, frozen=True):
 def make_manifest(plan: Plan, digests: Sequence[str], count: int, expected: Expected) -> Manifest:
     """A plan in `count` parts; `digests` in the order of its tasks.
 
-    Raises: UsageError where the suite's budget is too small to be dealt out.
+    Raises: UsageError where the suite's budget is too small to be dealt out, or a repository has its own.
     """
+    plan.need_one_process("shards")
     seconds = [round(expected.seconds(task), 3) for task in plan.tasks]
     chosen = shards(seconds, count)
     tasks = tuple(

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field, to_builtins
+from msgspec.structs import astuple
 
+from pi_batch.errors import UsageError
 from pi_batch.model_names import ThinkingLevel
 from pi_batch.repository_address import without_credentials
 from pi_batch.results import EffectiveValue, PlannedResult, RoutePolicy
@@ -392,3 +394,9 @@ class Plan(Struct, frozen=True):
     max_parallel: int = 1
     group_budgets: Mapping[str, SuiteBudgetSpec] = field(default_factory=dict)
     """By group; one that is not in it has no limits of its own."""
+
+    def need_one_process(self, how: str) -> None:
+        """Raises: UsageError where tasks share limits that cannot be kept over several processes."""
+        limited = [name for name, budget in self.group_budgets.items() if set(astuple(budget)) != {None}]
+        if limited:
+            raise UsageError(f"{how}: repo_budget cannot be kept over several: limit the tasks themselves")

@@ -50,7 +50,7 @@ async def test_credentials_go_to_their_server_alone_and_on_no_command_line(tmp_p
     said = await Transport(program(tmp_path, 'echo "$*"; env'), {}, login).run(tmp_path, "fetch", "x")
     assert said.output.split("\n")[0] == "fetch x"
     assert "http.https://h:8443/.extraheader" in said.output
-    assert "AUTHORIZATION: basic bWU6aHVudGVyMg==" in said.output
+    assert "Authorization: Basic bWU6aHVudGVyMg==" in said.output
     assert "hunter2" not in said.output + repr(login)
 
 

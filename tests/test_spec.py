@@ -6,6 +6,7 @@ import pytest
 from msgspec import ValidationError, convert
 
 from pi_batch import spec
+from pi_batch.errors import UsageError
 from pi_batch.field_texts import field_texts
 from pi_batch.spec import (
     ALL_TOOLS,
@@ -83,3 +84,11 @@ def test_task_and_suite_share_no_keys_but_these() -> None:
 
 def test_a_plan_runs_one_task_at_a_time() -> None:
     assert Plan((), SuiteBudgetSpec()).max_parallel == 1
+
+
+def test_a_plan_whose_repositories_have_limits_needs_one_process() -> None:
+    free = Plan((), SuiteBudgetSpec(), 1, {"s/r": SuiteBudgetSpec()})
+    free.need_one_process("shards")
+    limited = Plan((), SuiteBudgetSpec(), 1, {"s/r": SuiteBudgetSpec(cost_usd=0.0)})
+    with pytest.raises(UsageError, match="shards: repo_budget cannot be kept over several"):
+        limited.need_one_process("shards")

@@ -118,7 +118,7 @@ SELECTION = (
         multiple=True,
         **_variable("FILTER"),
         metavar="GLOB",
-        help="Only tasks whose id matches, or tag:GLOB. Default: all.",
+        help="Only tasks whose id matches, or tag:GLOB; repo:GLOB: only in these repositories. Default: all.",
     ),
     *LIMITS,
     click.option(

@@ -81,5 +81,7 @@ def command(
             )
             if value is not None
         ]
-        click.echo(f"{task.planned.key:<{width}}  {task.model}  {', '.join(limits) or 'no limits'}")
+        at = f"@{task.planned.ref}" if task.planned.ref else ""
+        where = f"  in {task.planned.repo}{at}" if task.planned.repo else ""
+        click.echo(f"{task.planned.key:<{width}}  {task.model}  {', '.join(limits) or 'no limits'}{where}")
     return 0

@@ -20,7 +20,7 @@ class PlanOptions(Struct, frozen=True):
     inputs: Mapping[str, str] = field(default_factory=dict)
     """Of -i, as typed."""
     filter: tuple[str, ...] = ()
-    """Globs over ids, or over tags as `tag:GLOB`; a task that matches any is selected."""
+    """Globs over ids, or over tags as `tag:GLOB`: any may match; `repo:GLOB` says in which repositories."""
     repeat: int | None = None
     max_turns: int | None = None
     max_tokens: int | None = None

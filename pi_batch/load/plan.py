@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
-from pi_batch.errors import EmptySelection, UsageError
+from pi_batch.errors import UsageError
 from pi_batch.load.input_types import is_unicode
 from pi_batch.load.inputs import Inputs, note_unknown_inputs
 from pi_batch.load.keys import model_parts, result_key
@@ -18,6 +17,7 @@ from pi_batch.load.nodes import Fields, Source
 from pi_batch.load.options import PlanOptions
 from pi_batch.load.problems import Problems, Where
 from pi_batch.load.repositories import Site, budget_of, note_misfits
+from pi_batch.load.selection import selected
 from pi_batch.load.settings import (
     Sources,
     jobs_of,
@@ -62,7 +62,7 @@ def check_specs(specs: Sequence[str], options: PlanOptions) -> Plan:
 def _plan(specs: Sequence[str], options: PlanOptions, *, is_check: bool) -> Plan:
     problems = Problems()
     sources = read_sources(options, problems)
-    members = _selected(_checked(specs, options, problems), specs, options)
+    members = selected(_checked(specs, options, problems), specs, options)
     note_unknown_inputs((member.task for member in members), options, problems)
     problems.raise_if_any()
     variants = [variants_of(member, sources, problems, is_check=is_check) for member in members]
@@ -130,27 +130,6 @@ def _note_unused_dimensions(members: Sequence[Member], problems: Problems) -> No
             if name not in known and values:
                 message = f"no task of the suite has an input of that name{nearest(name, [*known, 'model'])}"
                 problems.add(values[0], suite.matrix.where[name], message)
-
-
-def _selected(members: Sequence[Member], specs: Sequence[str], options: PlanOptions) -> list[Member]:
-    """The tasks that match a filter. Raises: EmptySelection."""
-    selected = [member for member in members if _matches(member.task.spec, options.filter)]
-    if selected:
-        return selected
-    if not members:
-        raise EmptySelection(f"no task in {listed(specs)}")
-    filters = " ".join(f"--filter {pattern}" for pattern in options.filter)
-    ids = listed(member.task.spec.id for member in members)
-    raise EmptySelection(f"no task matches {quoted(filters)[1:-1]} (tasks: {ids})")
-
-
-def _matches(spec: TaskSpec, patterns: Sequence[str]) -> bool:
-    for pattern in patterns:
-        of_tags = pattern.removeprefix("tag:")
-        names = spec.tags if of_tags != pattern else (spec.id,)
-        if any(fnmatchcase(name, of_tags) for name in names):
-            return True
-    return not patterns
 
 
 def _planned(

@@ -15,7 +15,8 @@ from pi_batch.load.inputs import Inputs, resolve_inputs
 from pi_batch.load.keys import input_parts
 from pi_batch.load.problems import Problems
 from pi_batch.load.render import render_task
-from pi_batch.load.repositories import Site, choices_of, note_distrusted, site_of
+from pi_batch.load.repositories import Site, note_distrusted, site_of
+from pi_batch.load.selection import places
 from pi_batch.load.settings import Sources, models_of, repeat_of, route_of, trust_of
 from pi_batch.load.suite import Member, Suite
 from pi_batch.results import EffectiveValue
@@ -57,7 +58,7 @@ def variants_of(member: Member, sources: Sources, problems: Problems, *, is_chec
     models = tuple(model for model in models if _leads_somewhere(member, model, sources, problems))
     repeat = repeat_of(suite, sources)
     varying = frozenset(task.spec.inputs) - frozenset(options.inputs)
-    choices = choices_of(suite)
+    choices = places(suite, options.filter)
     count = max(1, len(models)) * len(choices) * suite.matrix.count(varying) * repeat
     if count > MAX_RESULTS:
         what = "models x inputs x repeat" if choices == (None,) else "models x repositories x inputs x repeat"

@@ -98,7 +98,8 @@ class Digest(Struct, frozen=True):
 
 def digest_of(batch: BatchResult, published: Mapping[str, Publication]) -> Digest:
     """The digest of a run, tasks in the plan's order."""
-    entries = tuple(_entry(row, published.get(row.key)) for row in rows(batch))
+    repos = {planned.key: planned.repo for planned in batch.planned}
+    entries = tuple(_entry(row, repos.get(row.key, ""), published.get(row.key)) for row in rows(batch))
     return Digest(
         DIGEST_VERSION,
         batch.run_id,
@@ -115,14 +116,14 @@ def digest_of(batch: BatchResult, published: Mapping[str, Publication]) -> Diges
     )
 
 
-def _entry(row: Row, published: Publication | None) -> Entry:
+def _entry(row: Row, planned_repo: str, published: Publication | None) -> Entry:
     result = row.result
     files = result.changed_files if result is not None else ()
     return Entry(
         row.key,
         row.name,
         _state(row),
-        result.repo if result is not None else "",
+        result.repo if result is not None else planned_repo,
         row.reason,
         result.verified if result is not None else False,
         result.skipped_by if result is not None else None,

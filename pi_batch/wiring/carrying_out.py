@@ -126,7 +126,10 @@ def run_plan(
     models.check(plan.tasks)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
     run_dir = make_run_dir(around.cwd, run_id, options.output, settings.output)
-    state = _state_dir(options, settings, around) if nested is None else None
+    if options.executor not in (None, "local"):
+        plan.need_one_process("--executor")
+    is_run = nested is None and origin is not None and origin.command == "run"
+    state = _state_dir(options, settings, around) if is_run else None
     with held(run_dir) as before, memory_held(state) as memory:
         stored = read_plan(run_dir)
         call = Call(

@@ -14,10 +14,11 @@ from pi_batch.publishing.commit import REF_PREFIX, resolve
 from pi_batch.publishing.github import API, Repository
 from pi_batch.publishing.merge import NotPublished
 from pi_batch.publishing.remote import Remote
-from pi_batch.repository_address import Address, address_of
+from pi_batch.repository_address import Address, address_of, ref_complaint
 from pi_batch.results import RunResult
 from pi_batch.wiring.repositories import Repositories, transport_for
 from pi_batch.wiring.surroundings import Surroundings
+from pi_batch.wording import quoted
 from pi_batch.workspaces.checkout import find_top
 from pi_batch.workspaces.layout import repository_of
 
@@ -68,6 +69,10 @@ class Targets:
             address = address_of(result.repo)
         except ValueError as error:
             raise NotPublished(f"the run names no repository that can be pushed to: {error}") from error
+        if address.kind == "local" and not address.url.startswith("/"):
+            raise NotPublished(f"the run names no repository that can be pushed to: {quoted(result.repo)}")
+        if result.ref and (complaint := ref_complaint(result.ref)):
+            raise NotPublished(f"the run names no ref that there can be: {complaint}")
         return await self._elsewhere(address, result.ref or None)
 
     def forge(self, target: Target) -> Repository:

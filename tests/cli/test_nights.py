@@ -169,3 +169,20 @@ def test_two_nights_at_once_are_one(waiting: tuple[Nights, subprocess.Popen[byte
     assert second.code == 2
     assert len(second.lines) == 1
     assert f"state: in use, locked by process {run.pid}" in second.err
+
+
+def test_an_ad_hoc_prompt_remembers_nothing(desk: Desk) -> None:
+    desk.setenv("PI_BATCH_STATE", "state")
+    assert desk.call("exec", "Go.", "-m", "replay/session.jsonl").code == 0
+    assert not (desk.path / "state").exists()
+
+
+def test_what_needs_one_process_is_refused_elsewhere_in_one_line(desk: Desk) -> None:
+    nights = Nights(desk, a="good")
+    words = ("run", "night.yaml", "-m", "replay/recorded", "--shard", "1/2")
+    sharded = desk.call(*words)
+    assert sharded.code == 2
+    assert "repo_budget cannot be kept over several" in sharded.err
+    spread = desk.call(*nights.words, "--executor", "dask", "--scheduler", "tcp://127.0.0.1:1")
+    assert spread.code == 2
+    assert len(spread.lines) == len(sharded.lines) == 1

@@ -193,3 +193,26 @@ async def test_a_directory_of_mirrors_that_cannot_be_made_is_one_line(forge: For
     (forge.base / "mirrors").write_text("a file")
     with pytest.raises(WorkspaceError, match="mirrors"):
         await forge.mirror()
+
+
+@pytest.mark.slow
+async def test_nothing_that_a_repository_says_of_itself_is_run(forge: Forge) -> None:
+    evil = forge.base / "evil.sh"
+    evil.write_text(f"#!/bin/sh\ntouch {forge.base}/ran\n")
+    evil.chmod(0o755)
+    git(forge.work, "reset", "-q", "--hard")
+    for key in (
+        "core.fsmonitor",
+        "core.sshCommand",
+        "uploadpack.packObjectsHook",
+        "core.alternateRefsCommand",
+    ):
+        git(forge.work, "config", key, str(evil))
+    git(forge.work, "config", "core.hooksPath", str(forge.base / "hooks"))
+    for hook in ("post-checkout", "reference-transaction", "pre-auto-gc", "post-index-change"):
+        (forge.base / "hooks").mkdir(exist_ok=True)
+        shutil.copy(evil, forge.base / "hooks" / hook)
+    mirror = await forge.mirrors().get(address_of(str(forge.work)))
+    at = await mirror.position("main")
+    assert (await mirror.checkout(at)).head is not None
+    assert not (forge.base / "ran").exists()
