@@ -38,6 +38,7 @@ class DiskWatch:
         free_files = min((free for _, _, _, free in self._start if free), default=0)
         self._most_bytes = min(most_bytes, int(free_bytes * FREE_SHARE))
         self._most_files = min(most_files, int(free_files * FREE_SHARE) or most_files)
+        self._limits = (self._most_bytes, self._most_files)
         self._counted_at_s = -COUNT_AGAIN_S
 
     def complaint(self, pids: Iterable[int] = ()) -> str:
@@ -61,12 +62,15 @@ class DiskWatch:
         """Whether any of the file systems has grown by more than the task may write; asked often."""
         if time.monotonic() - self._counted_at_s < COUNT_AGAIN_S:
             return False
-        return any(
-            used - before > self._most_bytes or files - files_before > self._most_files
+        grown = [
+            (used - before, files - files_before)
             for (used, files, _, _), (before, files_before, _, _) in zip(
                 _used(self._paths), self._start, strict=True
             )
-        )
+        ]
+        if all(size < self._limits[0] and files < self._limits[1] for size, files in grown):
+            self._most_bytes, self._most_files = self._limits  # room was made
+        return any(size > self._most_bytes or files > self._most_files for size, files in grown)
 
     def _changed(self, pids: Iterable[int]) -> Iterator[tuple[int, int]]:
         """(bytes on disk, inode) of everything that changed since the start, each once."""

@@ -216,6 +216,20 @@ NETWORK = (
         python("socket.socket(1, 2).sendto(b'x', chr(0) + os.environ['DGRAM'])"),
         _OWN_PAIR,
     ),
+    Attack(
+        "send an echo request",
+        python(
+            "s = socket.socket(2, 2, 1); s.settimeout(1); s.sendto(b'\\x08' + bytes(7), ('127.0.0.1', 0)); s.recv(64); print('OPENED')"
+        ),
+        _OWN_PAIR,
+    ),
+    Attack(
+        "ask the machine's resolver",
+        python(
+            "for p in ('/run/systemd/resolve/io.systemd.Resolve', '/run/nscd/socket', '/var/run/nscd/socket'):\n  try: s = socket.socket(1); s.connect(p); print('OPENED')\n  except OSError: pass"
+        ),
+        "getent passwd 0 >/dev/null && echo fine",
+    ),
     Attack("make packets", python("s = socket.socket(17, 3, 768); print('OPENED')")),
     Attack("make raw packets", python("s = socket.socket(2, 3, 1); print('OPENED')")),
     Attack("talk to the hypervisor", python("s = socket.socket(40, 1); print('OPENED')")),
@@ -334,6 +348,27 @@ RESOURCES = (
         ),
         "for i in 1 2 3; do sleep 0 & done; wait; echo fine",
     ),
+    Attack(
+        "fill the disk",
+        "for i in $(seq 100); do head -c 40M /dev/zero > big$i; sleep 0.02; done; echo OPENED",
+        "rm -f big*; head -c 10M /dev/zero > big && rm big && echo fine",
+    ),
+    Attack(
+        "fill the disk without a name",
+        "exec 9> nameless; rm nameless; for i in $(seq 100); do head -c 40M /dev/zero >&9; sleep 0.02; done; echo OPENED",
+        "exec 9> n; rm n; echo x >&9 && echo fine",
+        only=("bwrap", "landlock"),
+    ),
+    Attack(
+        "use up all inodes",
+        python("os.mkdir('many')\nfor i in range(400_000): open(f'many/{i}', 'w').close()\nprint('OPENED')"),
+        "rm -rf many; mkdir m3 && touch m3/a && rm -r m3 && echo fine",
+    ),
+    Attack(
+        "fill what the mounts hang in",
+        "for d in / /dev /run /proc; do head -c 1M /dev/zero > $d/pib 2>/dev/null && echo OPENED; done",
+        "echo x > /dev/null && echo fine",
+    ),
 )
 
 _RUN = 'printf "#!/bin/sh\\ntouch $TOP/pwned\\n"'
@@ -380,6 +415,35 @@ GIT = (
     Attack(
         "bring a link over the settings",
         f"mkdir -p sc; cp .git/config sc/config; ln -sfn ../sc/config .git/config; git config -f sc/config core.fsmonitor ./fm; {_RUN} > fm; chmod +x fm",
+        only=BWRAP,
+    ),
+    Attack(
+        "lead a submodule to a command",
+        f"{_RUN} > sm; chmod +x sm; git config submodule.x.url 'ext::./sm'; git config submodule.x.update '!./sm'; git config protocol.ext.allow always; printf '[submodule \"x\"]\\n path = x\\n url = ext::./sm\\n' > .gitmodules",
+        "git submodule status >/dev/null && echo fine",
+        only=BWRAP,
+    ),
+    Attack(
+        "bring in somebody else's objects",
+        'mkdir -p .git/objects/info; echo "$OUT" > .git/objects/info/alternates && [ -s .git/objects/info/alternates ] && git config core.fsmonitor ./fm && echo OPENED',
+        "git cat-file -t HEAD >/dev/null && echo fine",
+        only=BWRAP,
+    ),
+    Attack(
+        "plant attributes and a driver",
+        f"mkdir -p .git/info; {_RUN} > dr; chmod +x dr; echo '* diff=x merge=x' > .git/info/attributes; git config diff.x.command ./dr; git config diff.x.textconv ./dr; git config merge.x.driver ./dr",
+        "git diff >/dev/null && echo fine",
+        only=BWRAP,
+    ),
+    Attack(
+        "set an editor, a pager and a helper",
+        f"{_RUN} > ed; chmod +x ed; for k in core.editor core.pager credential.helper core.sshCommand gpg.program sequence.editor; do git config $k ./ed; done; git config commit.gpgSign true",
+        "git var GIT_AUTHOR_IDENT >/dev/null 2>&1; echo fine",
+        only=BWRAP,
+    ),
+    Attack(
+        "plant a hook in a new work tree",
+        f"git worktree add -q ../scratch-wt 2>/dev/null || git worktree add -q wt2; mkdir -p .git/worktrees/wt2/hooks; {_RUN} > .git/worktrees/wt2/hooks/pre-commit; git config core.hooksPath .git/worktrees/wt2/hooks",
         only=BWRAP,
     ),
     Attack(

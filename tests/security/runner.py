@@ -28,6 +28,7 @@ from tests.security.world import TOKEN, World, world
 MEMORY_BYTES = 2 << 30
 PROCESSES = 400
 FILE_BYTES = 1 << 30
+DISK_BYTES, FILE_COUNT = 1 << 29, 20_000
 ATTACK_S = 8.0
 
 
@@ -46,7 +47,9 @@ class Result:
 
 def limits() -> Limits:
     """Small ones, in a control group where there can be one."""
-    return Limits(MEMORY_BYTES, PROCESSES, FILE_BYTES, wants_cgroup=True)
+    return Limits(
+        MEMORY_BYTES, PROCESSES, FILE_BYTES, disk_bytes=DISK_BYTES, files=FILE_COUNT, wants_cgroup=True
+    )
 
 
 def claims(name: str) -> str:
