@@ -222,6 +222,13 @@ NETWORK = (
             "s = socket.socket(2, 2, 1); s.settimeout(1); s.sendto(b'\\x08' + bytes(7), ('127.0.0.1', 0)); s.recv(64); print('OPENED')"
         ),
         _OWN_PAIR,
+        only=("landlock",),
+    ),
+    Attack(
+        "find a route that leads out",
+        "grep -v '^Iface\\|^lo' /proc/net/route | grep -q . && echo OPENED",
+        "cat /proc/net/dev | grep -q lo: && echo fine",
+        only=BWRAP,
     ),
     Attack(
         "ask the machine's resolver",
