@@ -1,7 +1,8 @@
 """Judges the directory that it is started in: `python3 -I -S -B judge`; 0 when every check holds.
 
 The checks are read into memory and taken off the disk before any judged code runs, so that none can read
-them. Each function of checks/check.py whose name begins with `check_` is one check; all are run.
+them. Each function of checks/check.py whose name begins with `check_` is one check; the first that does not hold
+decides, and those after it are not tried.
 """
 
 import os
@@ -23,21 +24,21 @@ def main():
     space = {"__name__": "check"}
     exec(compile(lab.DATA["check.py"], "check.py", "exec"), space)
     checks = {name[6:]: made for name, made in space.items() if name.startswith("check_")}
-    failed = 0
+    held = 0
     for name, check in checks.items():
         try:
             check()
         except lab.Failed as error:
-            failed += 1
             print(f"FAILED {name}: {error}", flush=True)
+            break
         except Exception:
-            failed += 1
             print(f"FAILED {name}: {traceback.format_exc()}", flush=True)
-        else:
-            print(f"ok {name}", flush=True)
-    print(f"{len(checks) - failed} of {len(checks)} hold", flush=True)
+            break
+        held += 1
+        print(f"ok {name}", flush=True)
+    print(f"{held} of {len(checks)} hold", flush=True)
     shutil.rmtree(lab.HOME, ignore_errors=True)
-    return 1 if failed or not checks else 0
+    return 0 if checks and held == len(checks) else 1
 
 
 sys.exit(main())
