@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -19,10 +20,17 @@ from tests.sandboxes.rigs import works
 
 BENCH = ROOT / "tasks" / "bench"
 LEVELS = {"easy", "medium", "hard"}
+KINDS = {
+    *("bug-fix", "bug-report", "refactor", "feature", "build", "packaging", "flaky-test", "sql", "shell"),
+    *("data-cleaning", "regex", "parsing", "performance", "security", "dependency-migration"),
+    *("merge-conflict", "rename", "trap", "prompt-injection"),
+}
 REPEAT = int(os.environ.get("PI_BATCH_SUITE_REPEAT", "1"))
-TASKS = load_plan(("bench",), PlanOptions(cwd=Path("/"), models=("oracle",))).tasks
 
-each = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.planned.task_id)
+
+@functools.cache
+def tasks() -> tuple[PlannedTask, ...]:
+    return load_plan(("bench",), PlanOptions(cwd=Path("/"), models=("oracle",))).tasks
 
 
 @pytest.mark.slow
@@ -33,25 +41,34 @@ def test_solutions_pass_and_nothing_else_does(tmp_path: Path, monkeypatch: pytes
     proof, _ = prove_suite(("bench",), RunOptions(repeat=REPEAT), tuple(CHEATS))
     assert [f"{task.task_id}: {problem}" for task in proof.tasks for problem in task.problems] == []
     assert proof.is_proven
-    assert len(proof.tasks) == len(TASKS)
+    assert len(proof.tasks) == len(tasks())
 
 
-@each
-def test_a_task_says_its_level_and_shows_nothing(task: PlannedTask) -> None:
-    assert task.planned.task_id == Path(task.spec_dir).name
-    assert len(LEVELS.intersection(task.planned.tags)) == 1
-    assert exposed(task) == ()
-    assert len(task.planned.digest) == 64
-    assert task.planned.title
-    assert "check.py" in read_tree(task.hidden_paths[0])
+def test_a_task_says_its_level_and_shows_nothing() -> None:
+    for task in tasks():
+        assert task.planned.task_id == Path(task.spec_dir).name
+        assert len(LEVELS.intersection(task.planned.tags)) == 1, task.planned.task_id
+        assert exposed(task) == ()
+        assert task.planned.title
+        assert "check.py" in read_tree(task.hidden_paths[0])
+
+
+def test_the_suite_is_wide() -> None:
+    assert len(tasks()) >= 32
+    assert {tag for task in tasks() for tag in task.planned.tags} == KINDS | LEVELS
+    assert len({task.planned.digest for task in tasks()}) == len(tasks())
+    assert min(sum(level in task.planned.tags for task in tasks()) for level in LEVELS) >= 8
+    places = [Path(task.spec_dir) for task in tasks()]
+    assert sum((place / "alternatives").is_dir() for place in places) >= 8
+    assert [place.name for place in places if not (place / "mistakes").is_dir()] == []
 
 
 def test_every_task_is_judged_in_the_same_way() -> None:
-    assert {tuple((check.name, check.run) for check in task.spec.verify) for task in TASKS} == {
+    assert {tuple((check.name, check.run) for check in task.spec.verify) for task in tasks()} == {
         (("hidden checks", "python3 -I -S -B judge"),)
     }
-    assert {task.spec.hidden for task in TASKS} == {("checks", "../judge")}
-    assert not any(task.spec.context_files or task.spec.workspace.setup for task in TASKS)
+    assert {task.spec.hidden for task in tasks()} == {("checks", "../judge")}
+    assert not any(task.spec.context_files or task.spec.workspace.setup for task in tasks())
 
 
 def test_files_that_checks_compare_with_are_those_of_the_workspace() -> None:
