@@ -23,6 +23,12 @@ import click
     "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="Write a Markdown report here."
 )
 @click.option(
+    "--comment",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the Markdown report here as short as a pull request's comment must be.",
+)
+@click.option(
     "--sarif", type=click.Path(path_type=Path), metavar="FILE", help="Write findings of reviews here."
 )
 @click.option(

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 TABLE = {
+    "comment": "pi_batch.reports.comment:Comment",
     "digest": "pi_batch.reports.digest:DigestMarkdown",
     "digest-json": "pi_batch.reports.digest:DigestJson",
     "html": "pi_batch.reports.html.run_page:Html",

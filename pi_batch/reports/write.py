@@ -118,7 +118,7 @@ def make_report(name: str, run_dir: Path, root: Path) -> Report:
     match name:
         case "junit" | "xunit":
             made = load(name)(log_reader(run_dir), root)
-        case "markdown" | "html":
+        case "markdown" | "comment" | "html":
             made = load(name)(log_reader(run_dir))
         case "digest" | "digest-json":
             made = load(name)(lambda: read_published(run_dir))
@@ -135,7 +135,7 @@ def encoded(name: str, document: str, path: Path) -> bytes:
                 document = json_safe(document)
             case "junit" | "xunit":
                 document = xml_safe(document)
-            case "markdown":
+            case "markdown" | "comment":
                 document = workflow_safe(document)
     return document.encode("utf-8")
 
