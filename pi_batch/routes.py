@@ -185,6 +185,8 @@ def _route(name: str, virtual: Mapping[str, VirtualModel], above: tuple[str, ...
     if own not in virtual:
         known = listed(f"{ROUTER}/{known}" for known in virtual) or "none"
         hint = nearest(own, virtual)
+        if own.rpartition(":")[0] in virtual:
+            hint = ": a level stands behind its members' names, or in thinking:"
         via = f", named by {above[-1]}" if above else ""
         raise UsageError(f"model {name!r}{via}: no virtual model of that name{hint} (known: {known})")
     found = virtual[own]

@@ -127,6 +127,11 @@ def test_an_unknown_name_says_which_are_known_and_who_named_it() -> None:
         resolve("router/x", {})
 
 
+def test_a_level_behind_a_virtual_model_is_told_where_it_belongs() -> None:
+    with pytest.raises(UsageError, match="a level stands behind its members' names, or in thinking:"):
+        resolve("router/two:high", KNOWN)
+
+
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_a_circle_is_shown_whole(name: str) -> None:
     known = {

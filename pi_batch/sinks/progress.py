@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 from msgspec.structs import replace
 
 from pi_batch.encoders import plain_line, workflow_safe
-from pi_batch.events import BatchEnd, BatchStart, Record, TaskEnd, TaskStart, Warned
+from pi_batch.events import BatchEnd, BatchStart, ModelSelected, Record, TaskEnd, TaskStart, Warned
 from pi_batch.fold import Fold
 from pi_batch.protocols import Clock
 from pi_batch.redact import Masker
@@ -120,6 +120,9 @@ class Progress:
             case BatchEnd():
                 self.close()
             case _ if key in self._running:
+                if isinstance(event, ModelSelected) and event.error_kind is not None:
+                    text = f"{event.model} goes on for {event.previous} ({event.error_kind}): {event.error}"
+                    self._say("warning", f"{self._plain(key, 100)}: {self._plain(text, 300)}")
                 now_s = self._clock.monotonic()
                 self._running[key] = changed(self._running[key], event, now_s)
                 self._say_now_and_then(key, now_s)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from pi_batch.events import (
     AgentStart,
     MessageUpdate,
+    ModelSelected,
     Record,
     ToolExecutionStart,
     TurnStart,
@@ -42,6 +43,16 @@ def two_tasks() -> Stream:
     stream = Stream("good", "bad").add(None, Warned("no sandbox here"))
     stream.start("good", has_checks=True).agent("good").check("good").end("good")
     return stream.start("bad").end("bad", error=RunError("setup", "pip: exit code 1"))
+
+
+def test_a_model_that_goes_on_for_another_is_a_line_and_a_plain_choice_is_none() -> None:
+    stream = Stream("a").start("a").add("a", ModelSelected("x/one", "fallback", "1 of 2"))
+    stream.add("a", ModelSelected("y/two", "fallback", "2 of 2", "", "x/one", "quota", "spent\n::error::"))
+    lines = shown(stream.end("a").finish().records).split("\n")
+    assert [line for line in lines if "goes on" in line] == [
+        "warning    a: y/two goes on for x/one (quota): spent ::error::"
+    ]
+    assert not [line for line in lines if "1 of 2" in line]
 
 
 # --- plain lines ----------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from pi_batch.results import PlannedResult
 from pi_batch.routes import ByPhase
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import BudgetSpec, PlannedTask, TaskSpec, VirtualModel
+from pi_batch.wiring.functions import load_function
 from pi_batch.wiring.models import ModelPool
 from pi_batch.wiring.settings import Settings
 from pi_batch.wiring.surroundings import Surroundings
@@ -135,15 +136,39 @@ async def test_a_function_beside_the_configuration_file_is_found(tmp_path: Path)
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("nowhere_at_all:f", "cannot be imported: No module named"),
+        ("nowhere_at_all:f", "cannot be imported: ModuleNotFoundError: No module named"),
+        ("broken_for_test:f", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("leaving_for_test:f", "cannot be imported: SystemExit: 3"),
+        ("torn_for_test:f", "cannot be imported: SyntaxError"),
         ("json:nothing", "json has no function nothing"),
         ("json:__doc__", "json has no function __doc__"),
     ],
 )
 def test_a_function_that_is_not_there_is_one_line(tmp_path: Path, function: str, said: str) -> None:
+    (tmp_path / ".pi-batch.toml").write_text("jobs = 1\n", encoding="utf-8")
+    broken = {
+        "broken_for_test": "1 / 0",
+        "leaving_for_test": "raise SystemExit(3)",
+        "torn_for_test": "def f(",
+    }
+    for name, text in broken.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
     virtual = {"own": {"policy": "function", "function": function, "models": ["openai/gpt-4.1"]}}
     (line,) = lines(pool(tmp_path), task("router/own", virtual=virtual))
     assert said in line
+
+
+@pytest.mark.parametrize("body", ["raise ValueError('boom\\nagain')", "raise SystemExit('boom again')"])
+def test_a_function_that_raises_is_one_line_and_what_it_prints_is_no_result(
+    tmp_path: Path, body: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"raising_{len(body)}"
+    (tmp_path / f"{name}.py").write_text(f"def f(s):\n    print('hello')\n    {body}\n", encoding="utf-8")
+    choose = load_function(f"{name}:f", tmp_path)
+    with pytest.raises(UsageError, match=rf"function '{name}:f': failed: \w+: boom again$"):
+        choose(Situation("t", (), "p", 1, ()))
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "hello\n")
 
 
 def test_a_virtual_model_sums_nothing_up(tmp_path: Path) -> None:
