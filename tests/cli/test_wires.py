@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.calling import Called, Desk
-from tests.servers import Call, LoopbackServer, Reply
+from tests.servers import Call, LoopbackServer, Refuse, Reply
 from tests.servers.script import Step
 from tests.servers.threaded import served
 
@@ -159,3 +159,26 @@ def test_the_responses_api_is_told_the_schema_of_the_answer(desk: Desk) -> None:
     assert (done.code, server.refused) == (0, [])
     assert server.requests[0].body["text"]["format"]["schema"] == schema
     assert report(desk)["structured_output"] == {"n": 5}
+
+
+def test_a_resumed_run_sends_what_the_run_before_would_have_sent(desk: Desk, wire: Wire) -> None:
+    """Reasoning, phases and signatures are in the session: the request that failed is made again."""
+    quirks = ("phases", "signed_thought")
+    steps: list[Step] = [
+        Reply("On it.", thinking="why", redacted="ENC", calls=(Call("ls"), Call("ls")), quirks=quirks),
+        Refuse(401, {"error": {"message": "Incorrect API key provided"}}),
+        Reply("done"),
+    ]
+    with served(LoopbackServer(steps, key=KEY)) as server:
+        assert run(desk, wire, server, thinking="low").code == 3
+        done = desk.call("resume", "out", "--rerun", "error")
+    assert (done.code, server.refused) == (0, [])
+    _, failed, again = server.requests
+    assert said_by_the_model(again.body) == said_by_the_model(failed.body) != []
+
+
+def said_by_the_model(body: Mapping[str, Any]) -> list[Any]:
+    """What of a request is the model's own, whatever the wire."""
+    (history,) = (body[name] for name in ("messages", "input", "contents") if name in body)
+    kinds = ("reasoning", "function_call")
+    return [one for one in history if one.get("role") in ("assistant", "model") or one.get("type") in kinds]

@@ -198,6 +198,7 @@ async def test_usage_is_four_disjoint_numbers_and_the_reasoning_in_the_output() 
         (ended("incomplete", incomplete_details={"reason": "whim"}), "bad_response", False),
         (ended("completed", status="cancelled"), "bad_response", False),
         ("data: [DONE]\n\n", "stream_interrupted", True),
+        ('data: {"type": "error", "code": "insufficient_quota", "message": "x"}\n\n', "quota", False),
     ],
 )
 async def test_what_is_no_good_end_is_an_error_of_its_kind(
