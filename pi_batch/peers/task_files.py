@@ -114,7 +114,8 @@ def suite_yaml(title: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that a template gives back as it is."""
+    """Text that a template gives back as it is; a NUL, which no spec holds, is replaced."""
+    text = text.replace("\0", "\ufffd")
     for marker in MARKERS:
         text = text.replace(marker, f"\0{MARKERS.index(marker)}")
     for index, marker in enumerate(MARKERS):
@@ -137,5 +138,6 @@ def _text(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """A JSON string, which is a YAML string once what YAML does not show is escaped."""
-    whole = json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False)
+    shown = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    whole = json.dumps(shown, ensure_ascii=False)
     return NOT_SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", whole)

@@ -99,5 +99,7 @@ def test_any_name_becomes_an_id(name: str, found: str) -> None:
     assert task_id(name) == found
 
 
-def test_lone_surrogates_and_deletes_do_not_break_the_spec() -> None:
+def test_what_no_spec_holds_is_replaced(tmp_path: Path) -> None:
     assert "\ud800" not in task_yaml(task("a\ud800b\x7f"))
+    found = loaded(task("a\0b", title="\0", tags=("c\0",), solution={"x": TaskFile(b"")}), tmp_path).spec
+    assert (found.prompt.rstrip(), found.title, found.tags) == ("a\ufffdb", "\ufffd", ("c\ufffd",))
