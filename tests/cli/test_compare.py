@@ -104,6 +104,7 @@ def test_what_cannot_be_compared_is_one_line(desk: Desk) -> None:
         assert (done.code, len(done.lines), done.out) == (2, 1, ""), words
 
 
+@pytest.mark.slow
 def test_a_run_is_compared_by_what_it_left(desk: Desk) -> None:
     desk.run("--quiet")
     desk.write("task.yaml", "prompt: Go.\nworkspace: {isolation: none}\nverify: ['false']\n")
@@ -128,6 +129,7 @@ def test_a_leaderboard_is_written_in_each_form(desk: Desk) -> None:
     assert [one["name"] for one in json.loads((desk.path / "l.json").read_bytes())["standings"]] == names
 
 
+@pytest.mark.slow
 def test_a_leaderboard_beside_another_report_ends_as_the_run_did(desk: Desk) -> None:
     desk.write("task.yaml", "prompt: Go.\nworkspace: {isolation: none}\nverify: ['false']\n")
     desk.run("--quiet")

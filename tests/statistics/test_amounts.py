@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_batch.statistics.amounts import quantile, spread
@@ -49,6 +49,7 @@ def test_quantiles_are_those_of_numpy() -> None:
         assert quantile([1, 2, 4, 8, 16, 32], part) == pytest.approx(value)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30), st.floats(0, 1))
 def test_a_quantile_lies_within_and_grows_with_its_part(values: list[float], part: float) -> None:
     ordered = sorted(values)

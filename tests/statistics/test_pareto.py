@@ -36,7 +36,7 @@ def test_one_or_none() -> None:
     assert names(Offer("only", 0, 0)) == ["only"]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(offers)
 def test_nobody_on_the_frontier_is_beaten_and_everybody_else_is(found: list[Offer]) -> None:
     best = frontier(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pi_batch.statistics.rates import Tally, pass_at_k, pass_hat_k, wilson
@@ -31,6 +31,7 @@ def test_wilson_is_what_statsmodels_gives(
     assert found.method == "wilson"
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 2_000), st.data())
 def test_wilson_holds_the_rate_and_stays_within_nought_and_one(trials: int, data: st.DataObject) -> None:
     passes = data.draw(st.integers(0, trials))
@@ -51,6 +52,7 @@ def test_the_ends_are_exact_where_all_or_none_passed() -> None:
         assert wilson(trials, trials).high == 1.0
 
 
+@settings(max_examples=30)
 @given(st.integers(1, 7), st.data())
 def test_k_of_n_trials_are_all_ways_to_choose_them(trials: int, data: st.DataObject) -> None:
     passes = data.draw(st.integers(0, trials))

@@ -32,6 +32,7 @@ def test_the_reward_decides_and_a_part_of_it_is_no_pass(tmp_path: Path) -> None:
     assert not (tmp_path / "good" / JUDGE_DIR).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["exit 0", "echo x > /logs/verifier/reward.txt", "exit 3"])
 def test_tests_that_leave_no_number_are_no_pass(tmp_path: Path, script: str) -> None:
     done = judged(harbor(tmp_path / "t", tests__testDOTsh=script), tmp_path / "clean")
@@ -39,6 +40,7 @@ def test_tests_that_leave_no_number_are_no_pass(tmp_path: Path, script: str) -> 
     assert done.stdout.startswith("FAILED: the tests left no reward")
 
 
+@pytest.mark.slow
 def test_a_terminal_bench_script_decides_by_its_exit_code(tmp_path: Path) -> None:
     task = terminal_bench(tmp_path / "t")
     assert judged(task, tmp_path / "good", outDOTtxt="hi\n").returncode == 0
