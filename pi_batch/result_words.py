@@ -7,6 +7,8 @@ import math
 from pi_batch.messages import Usage
 from pi_batch.results import BatchResult, CodemodeCounts, RunResult, Totals
 
+WAITED_S = 0.1
+"""Shorter waits are not shown."""
 STYLES = {
     "passed": "green",
     "unverified": "yellow",
@@ -48,6 +50,12 @@ def spent(result: RunResult) -> str:
 def kept(replies: int) -> str:
     """`2 replies from the cache`."""
     return f"{replies:,} {'reply' if replies == 1 else 'replies'} from the cache"
+
+
+def waited(result: RunResult) -> str:
+    """`1.0 s`: what waiting for rate limits and other tasks took, no fault of the model; empty where none."""
+    waited_s = seconds(result.duration_s - result.working_s)
+    return f"{waited_s:.1f} s" if waited_s >= WAITED_S else ""
 
 
 def scripts(codemode: CodemodeCounts) -> str:

@@ -20,6 +20,7 @@ from pi_batch.result_words import (
     spent,
     tokens,
     totals_line,
+    waited,
 )
 from pi_batch.results import CodemodeCounts, SandboxReport, Totals
 from tests.reports.batches import one_of_everything
@@ -51,6 +52,13 @@ def test_counts_leave_zeros_out() -> None:
         "2 passed (1 unverified), 1 error, 3 not run"
     )
     assert counts(Totals(failed=1, error=2, skipped=4)) == "1 failed, 2 errors, 4 skipped"
+
+
+def test_what_was_waited_for_limits_is_shown_where_it_is_worth_a_word() -> None:
+    result = one_of_everything().results[0]
+    assert waited(replace(result, duration_s=10.0, working_s=8.75)) == "1.2 s"
+    assert waited(replace(result, duration_s=10.0, working_s=9.95)) == ""
+    assert waited(replace(result, duration_s=1.0, working_s=2.0)) == ""
 
 
 def test_both_denominators_are_shown() -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 from pi_batch.encoders import Measure, keep_head, keep_tail, plain, plain_line, utf8_bytes
 from pi_batch.outcome import failing_check
 from pi_batch.reports.rows import ReadLog, Row
-from pi_batch.result_words import spent
+from pi_batch.result_words import spent, waited
 from pi_batch.results import ChangedFile, PermissionDenial, RunResult, VerificationResult
 
 Item = TypeVar("Item")
@@ -88,6 +88,7 @@ def _around(result: RunResult) -> list[str]:
         *_listed("calls denied:", result.permission_denials, denial),
         *_listed("warnings:", result.warnings, plain_line),
         f"took: {spent(result)}",
+        *([f"of it waited for limits: {waited(result)}"] if waited(result) else []),
         *([f"scripts held by: {', '.join(result.codemode.layers)}"] if result.codemode.layers else []),
         *(f"{word}: {plain_line(path)}" for word, path in _files(result) if path),
     ]

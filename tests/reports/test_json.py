@@ -45,7 +45,7 @@ def plainly(batch: BatchResult) -> str:
 
 
 @given(streams())
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 def test_a_report_that_is_made_again_and_again_is_the_same_as_one_made_at_once(records: list[Record]) -> None:
     report = Json()
     for length in range(0, len(records) + 1, 5):

@@ -17,7 +17,7 @@ from pi_batch.reports.html.session_page import Check, check, outcome_badge
 from pi_batch.reports.html.values import Badge, Fact, Prose
 from pi_batch.reports.logs import no_logs
 from pi_batch.reports.rows import ReadLog, Row, rows
-from pi_batch.result_words import counts, dollars, seconds, totals_line
+from pi_batch.result_words import counts, dollars, seconds, totals_line, waited
 from pi_batch.results import BatchResult, ChangedFile, RunResult
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ def _behind(result: RunResult) -> Iterator[Fact]:
         if lines:
             more = [f"… and {len(lines) - LIST_MAX_ITEMS} more"] if len(lines) > LIST_MAX_ITEMS else []
             yield Fact(name, "\n".join([*lines[:LIST_MAX_ITEMS], *more]))
+    if waited(result):
+        yield Fact("waited", f"{waited(result)} for limits")
     if result.patch:
         yield Fact("patch", plain_line(result.patch))
 
