@@ -82,10 +82,10 @@ class Said(Struct, frozen=True):
     @property
     def last_line(self) -> str:
         """Git's own reason, one line; not the one that it gives whatever the reason is."""
-        lines = [line.strip() for line in self.output.split("\n")]
-        lines = [line for line in lines if line and not line.startswith(_IDLE)]
+        said = [line.strip() for line in self.output.split("\n") if line.strip()]
+        lines = [line for line in said if not line.startswith(_IDLE)] or said[:1]
         named = [line for line in lines if line.startswith(("fatal: ", "error: ", "ERROR: "))]
-        chosen = named[0] if named else lines[-1] if lines else "no word why"
+        chosen = named[0] if named else lines[-1] if lines else f"exit code {self.code}"
         return chosen.removeprefix("fatal: ").removeprefix("error: ")
 
 

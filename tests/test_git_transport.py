@@ -54,6 +54,7 @@ async def test_credentials_go_to_their_server_alone_and_on_no_command_line(tmp_p
     assert "hunter2" not in said.output + repr(login)
 
 
+@pytest.mark.slow
 async def test_a_helper_that_hangs_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
     script = "sleep 1000 & echo $! > helper; wait"
     transport = Transport(program(tmp_path, script), os.environ)
@@ -93,7 +94,11 @@ IDLE = "fatal: Could not read from remote repository.\n"
         (f"fatal: 'x' is no repository\n{IDLE}", "'x' is no repository"),
         (f"git@h: Permission denied.\n{IDLE}\nand the repository exists.\n", "git@h: Permission denied."),
         ("warning: a\nerror: b\nhint: c\n", "b"),
-        ("", "no word why"),
+        (
+            f"{IDLE}\nPlease make sure you have the correct access rights\n",
+            "Could not read from remote repository.",
+        ),
+        ("", "exit code 1"),
     ],
 )
 def test_the_reason_that_git_gives_is_the_one_that_says_something(output: str, reason: str) -> None:

@@ -130,6 +130,8 @@ def run_plan(
         plan.need_one_process("--executor")
     is_run = nested is None and origin is not None and origin.command == "run"
     state = _state_dir(options, settings, around) if is_run else None
+    if state is not None and state.resolve() == run_dir.resolve():
+        raise UsageError(f"--state {state}: is the run directory: name another place, for all nights")
     with held(run_dir) as before, memory_held(state) as memory:
         stored = read_plan(run_dir)
         call = Call(

@@ -18,6 +18,7 @@ from pi_batch.redact import Masker
 from pi_batch.spec import PlannedTask
 from pi_batch.standard_streams import tell
 from pi_batch.struct_json import from_json, to_json
+from pi_batch.wiring.run_dir import IGNORE_ALL
 from pi_batch.wiring.run_lock import held
 
 FILE: Final = "state.json"
@@ -52,7 +53,10 @@ def memory_held(directory: Path | None) -> Iterator[MemoryFile | None]:
         yield None
         return
     try:
+        is_new = not directory.exists()
         directory.mkdir(parents=True, exist_ok=True)
+        if is_new:  # neither `git status` nor a snapshot of the project shows it
+            (directory / ".gitignore").write_text(IGNORE_ALL, encoding="utf-8")
     except OSError as error:
         raise LogWriteError(f"--state {directory}: cannot be made: {error.strerror or error}") from error
     with held(directory):

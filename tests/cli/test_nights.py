@@ -177,6 +177,13 @@ def test_an_ad_hoc_prompt_remembers_nothing(desk: Desk) -> None:
     assert not (desk.path / "state").exists()
 
 
+def test_the_state_is_no_run_directory(desk: Desk) -> None:
+    nights = Nights(desk, a="good")
+    done = desk.call(*nights.words[:-2], "--output", "state")
+    assert done.code == 2
+    assert "is the run directory: name another place" in done.err
+
+
 def test_what_needs_one_process_is_refused_elsewhere_in_one_line(desk: Desk) -> None:
     nights = Nights(desk, a="good")
     words = ("run", "night.yaml", "-m", "replay/recorded", "--shard", "1/2")

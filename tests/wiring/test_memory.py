@@ -35,7 +35,7 @@ def test_what_is_added_is_there_the_next_night(tmp_path: Path) -> None:
     with memory_held(state) as memory:
         assert memory is not None
         assert memory.of(task()) == TRIED
-    assert sorted(path.name for path in state.iterdir()) == [".lock", FILE]
+    assert sorted(path.name for path in state.iterdir()) == [".gitignore", ".lock", FILE]
 
 
 def test_nothing_is_kept_where_nobody_asks_for_it() -> None:
