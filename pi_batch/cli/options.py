@@ -75,6 +75,12 @@ LIMITS = (
         help="Refuse to run without a sandbox. Default: PI_BATCH_SANDBOX_REQUIRED, then run, and warn.",
     ),
     click.option(
+        "--thinking",
+        metavar="LEVEL",
+        help="How much models think: off, minimal, low, medium, high, xhigh or max; a level behind a "
+        "model's name wins. Default: PI_BATCH_THINKING, then the model's own.",
+    ),
+    click.option(
         "--codemode",
         metavar="MODE",
         help="Scripts that call tools: on, only or off. Default: the spec's, PI_BATCH_CODEMODE, then on.",
@@ -99,12 +105,6 @@ SELECTION = (
         multiple=True,
         metavar="KEY=VALUE",
         help="Set an input of the specs. Default: the spec's own.",
-    ),
-    click.option(
-        "--thinking",
-        metavar="LEVEL",
-        help="How much models think: off, minimal, low, medium, high, xhigh or max; a level behind a "
-        "model's name wins. Default: PI_BATCH_THINKING, then the model's own.",
     ),
     click.option(
         "--repeat",

@@ -139,7 +139,8 @@ class Agent:
         if outcome is None:
             self._say_note()
         if prompt is not None:
-            await self._asker.choose(attempt, prompt)
+            if await self._asker.choose(attempt, prompt):
+                self._repeats = RepeatWatch()  # another model's circles are not this one's
             self._session.append_custom("pi-batch", {"kind": "attempt", "attempt": attempt})
             self._transcript.say(prompt)
         if self._asker.is_planning and not self._has_said(PLAN):

@@ -84,11 +84,16 @@ class Asker:
 
     # --- who is asked ---
 
-    async def choose(self, attempt: int, prompt: str) -> None:
-        """An attempt begins: find out who is asked in it. Raises: UsageError, BudgetExhausted."""
+    async def choose(self, attempt: int, prompt: str) -> bool:
+        """An attempt begins: find out who is asked in it; True for another one than before.
+
+        Raises: UsageError, BudgetExhausted.
+        """
         pending = self._router.begin(attempt)
         await self._decide(pending, prompt)
-        self._take(self._router.select())
+        selected = self._router.select()
+        self._take(selected)
+        return selected is not None
 
     def begin_work(self) -> None:
         """The plan is there: whoever carries it out is asked from now on."""

@@ -29,6 +29,7 @@ from pi_batch.events import TaskEnd, Warned, WorkspaceReady
 from pi_batch.harness import effective_protect
 from pi_batch.protocols import Changes, Clock, Sandbox
 from pi_batch.results import ChangedFile, RunError, SandboxReport, Skip
+from pi_batch.routes import attempts_of
 from pi_batch.spec import PlannedTask
 
 log = logging.getLogger(__name__)
@@ -279,7 +280,7 @@ class _TaskRun:
     async def _attempts(self, agent: Agent, judge: Judge) -> None:
         prompt: str | None = self._spec.prompt
         first, known = 1, None
-        last = self._parts.attempts or self._spec.attempts.verify
+        last, models = self._parts.attempts or self._spec.attempts.verify, self._parts.models
         left, said = self._beginning.left, self._conversation
         if said is not None and self._beginning.mode == "go_on":
             prompt = None
@@ -295,7 +296,8 @@ class _TaskRun:
             self._verdict, self._changes = verdict, verdict.changes
             if verdict.error is not None:
                 self.error = verdict.error
-            if verdict.passed or verdict.error or not _may_go_on(outcome):
+            has_next_model = models is not None and attempts_of(models.route) > attempt
+            if verdict.passed or verdict.error or not _may_go_on(outcome, has_next_model=has_next_model):
                 return
             prompt = verdict.feedback
 
@@ -337,6 +339,11 @@ class _TaskRun:
                 self._emit(Warned(str(error)))
 
 
-def _may_go_on(outcome: AgentOutcome) -> bool:
-    """True when another attempt makes sense: no limit ended this one, and it did not go round in circles."""
-    return outcome.stop in ("completed", "model_error")
+def _may_go_on(outcome: AgentOutcome, *, has_next_model: bool) -> bool:
+    """True when another attempt makes sense: no limit ended this one.
+
+    One that went round in circles would do so again, unless another model makes it.
+    """
+    return outcome.stop in ("completed", "model_error") or (
+        has_next_model and outcome.stop == "repeated_calls"
+    )

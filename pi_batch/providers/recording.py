@@ -53,6 +53,8 @@ class Recording(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     has_phases: bool = False
     """True when a plan was made first, by a virtual model's word."""
+    has_steps: bool = False
+    """True when each attempt had a model of its own, by a virtual model's word."""
     attempts: int = 1
     """How often the work was taken up, after failed verifications."""
 
@@ -110,6 +112,7 @@ def _read(path: Path, _state: tuple[int, ...]) -> Recording:
         _roots(session, branch),
         _warnings(session),
         any(_own(entry).get("is_planning") is True for entry in branch),
+        any("escalate" in str(_own(entry).get("policy")) for entry in branch),
         max((_attempt(entry) for entry in branch), default=1),
     )
 

@@ -76,6 +76,11 @@ class Replay:
         return self._recording.has_phases
 
     @property
+    def has_steps(self) -> bool:
+        """True when the recording has another model for each attempt."""
+        return self._recording.has_steps
+
+    @property
     def attempts(self) -> int:
         """How often the recorded work was taken up, after failed verifications."""
         return self._recording.attempts

@@ -26,7 +26,7 @@ from pi_batch.model_names import (
     stands_alone,
 )
 from pi_batch.protocols import Provider
-from pi_batch.routes import ByPhase, OneModel, Route, functions_of, models_of, resolve
+from pi_batch.routes import ByAttempt, ByPhase, OneModel, Route, functions_of, models_of, resolve
 from pi_batch.spec import PlannedTask
 from pi_batch.wiring.builtin_models import check_builtin, is_builtin, open_builtin
 from pi_batch.wiring.caching import ReplyCache
@@ -179,7 +179,8 @@ class ModelPool:
         """A function of the configuration file. Raises: UsageError."""
         from pi_batch.wiring.functions import load_function
 
-        return load_function(name, (self._around.cwd / self._settings.file.file).parent)
+        file = self._settings.file.file
+        return load_function(name, (self._around.cwd / file).parent if file else self._around.cwd)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -267,10 +268,13 @@ class ModelPool:
             recorded_summary=replay.recorded_summary,
             warnings=replay.warnings,
         )
-        if not replay.has_phases:
-            return OpenedModel(port, replay.bind, attempts=replay.attempts)
-        route = ByPhase(task.model, OneModel(port.label), OneModel(port.label))
-        return OpenedModel(port, replay.bind, Models(route, {port.label: port}), replay.attempts)
+        route: Route = OneModel(port.label)
+        if replay.has_phases:
+            route = ByPhase(task.model, route, route)
+        if replay.has_steps:
+            route = ByAttempt(task.model, (route,) * replay.attempts)
+        models = None if isinstance(route, OneModel) else Models(route, {port.label: port})
+        return OpenedModel(port, replay.bind, models, replay.attempts)
 
 
 def route_of(task: PlannedTask) -> Route:

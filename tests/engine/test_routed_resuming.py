@@ -121,6 +121,23 @@ async def test_a_step_that_was_taken_is_not_taken_again(tmp_path: Path) -> None:
     assert run.asked() == {"fake/a": 0, "fake/b": 2}
 
 
+async def test_a_model_that_goes_round_in_circles_is_followed_by_the_next(tmp_path: Path) -> None:
+    route = ByAttempt("router/r", (OneModel("fake/a"), OneModel("fake/b")))
+    run = Run(tmp_path, route, verify=CHECK, attempts={"verify": 2})
+    circles = [bash(f"c{number}", "cat a.txt") for number in range(5)]
+    looks = [bash("d1", "cat a.txt"), bash("d2", "touch made.txt"), says("done")]
+    done = await run.go({"fake/a": circles, "fake/b": looks})
+    assert (done.outcome, done.attempts, done.stop) == ("passed", 2, "completed")
+    assert run.asked() == {"fake/a": 5, "fake/b": 3}
+
+
+async def test_without_a_next_model_circles_end_the_task(tmp_path: Path) -> None:
+    circles = [bash(f"c{number}", "cat a.txt") for number in range(5)]
+    run = Run(tmp_path, OneModel("fake/a"), verify=CHECK, attempts={"verify": 2})
+    done = await run.go({"fake/a": circles})
+    assert (done.outcome, done.attempts, done.stop) == ("failed", 1, "repeated_calls")
+
+
 async def test_a_plan_goes_on_as_a_plan_and_its_instruction_is_said_once(tmp_path: Path) -> None:
     route = ByPhase("router/r", OneModel("fake/plan"), OneModel("fake/work"))
     run = Run(tmp_path, route, verify=CHECK)

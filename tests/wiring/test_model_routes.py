@@ -15,7 +15,7 @@ from pi_batch.messages import user_text
 from pi_batch.providers.fake import says
 from pi_batch.redact import Masker
 from pi_batch.results import PlannedResult
-from pi_batch.routes import ByPhase
+from pi_batch.routes import ByPhase, attempts_of
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import BudgetSpec, PlannedTask, TaskSpec, VirtualModel
 from pi_batch.wiring.functions import load_function
@@ -184,6 +184,22 @@ def test_a_recording_is_played_without_keys_whatever_the_spec_falls_back_to(tmp_
     models.check([asked])
     opened = models.open(asked, lambda _: None)
     assert (opened.port.provider_name, opened.models) == ("replay", None)
+
+
+def test_a_recording_with_steps_is_played_in_as_many(tmp_path: Path) -> None:
+    session = SessionWriter(tmp_path / "s.jsonl", cwd=str(tmp_path), clock=FakeClock(), mask=Masker(()))
+    for attempt in (1, 2):
+        session.append_custom(
+            "pi-batch", {"kind": "model", "model": "x/a", "policy": "router/r, escalate: 1 of 2"}
+        )
+        session.append_custom("pi-batch", {"kind": "attempt", "attempt": attempt})
+        session.append_message(user_text("go"))
+        session.append_message(says("no"))
+    session.close()
+    opened = pool(tmp_path, {}).open(task("replay/s.jsonl"), lambda _: None)
+    assert opened.attempts == 2
+    assert opened.models is not None
+    assert attempts_of(opened.models.route) == 2
 
 
 def test_a_recording_with_a_plan_is_played_in_two_phases(tmp_path: Path) -> None:
