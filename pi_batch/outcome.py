@@ -9,6 +9,8 @@ Pure functions; `fold.py` collects what they need. In this order, the first that
     service failed it                       error
     checks of the last attempt, all ended   passed, failed, or error where one could not be judged
     checks that never came to an end        error
+    no checks: what was denied last of a
+    tool's calls was not done otherwise     failed
     no checks: finished with a reply        passed     unverified
     no checks: a limit, no or a cut reply   failed
 """
@@ -52,6 +54,8 @@ class Evidence(Struct, frozen=True):
     """Of the last attempt; empty unless every check that started has ended."""
     agent: AgentEnd | None
     """Of the last attempt; None when it did not end."""
+    denied: str = ""
+    """The rule that refused a call, where no later call of its tool was carried out."""
 
 
 class Verdict(Struct, frozen=True):
@@ -79,7 +83,7 @@ def judge(evidence: Evidence) -> Verdict:
         )
     if evidence.agent is None:
         return _error(RunError("internal", "no agent ran to its end, and there is no check"))
-    return _without_checks(evidence.agent)
+    return _without_checks(evidence.agent, evidence.denied)
 
 
 def exit_code(
@@ -184,7 +188,7 @@ def failing_check(check: VerificationResult) -> str:
     return _line(f"{check.name}: {how}")
 
 
-def _without_checks(agent: AgentEnd) -> Verdict:
+def _without_checks(agent: AgentEnd, denied: str) -> Verdict:
     if agent.stop in LIMIT_STOPS:
         return Verdict(
             "failed", f"stopped at {agent.stop}, and there is no check to decide", error=agent.error
@@ -193,4 +197,6 @@ def _without_checks(agent: AgentEnd) -> Verdict:
         return Verdict("failed", _line(agent.error.message) or agent.error.kind, error=agent.error)
     if not (agent.answer or "").strip():
         return Verdict("failed", "the final reply was empty, and there is no check to decide")
+    if denied:
+        return Verdict("failed", _line(f"denied by {denied}, and there is no check to decide"))
     return Verdict("passed", "no check: unverified")

@@ -102,6 +102,8 @@ class TaskFold:
         self._calls: Counter[str] = Counter(before.tool_calls if before else {})
         self._scripts = ScriptFold(before.codemode if before else None)
         self._denials: list[PermissionDenial] = []
+        self._denied: dict[str, str] = {}
+        """Tool -> the rule that refused its last call, until one is carried out."""
         self._warnings: list[str] = []
 
     @property
@@ -235,9 +237,15 @@ class TaskFold:
             has_checks=self._checks.last_attempt > 0 or any(start.has_checks for start in self._starts),
             checks=self._checks.deciding(attempt),
             agent=self._agent,
+            denied=next(iter(self._denied.values()), ""),
         )
 
     def _call_ended(self, event: ToolExecutionEnd) -> None:
+        kind = _SAME_RIGHT.get(event.tool, event.tool)
+        if event.denial is not None:
+            self._denied[kind] = event.denial.rule
+        elif not event.is_error:
+            self._denied.pop(kind, None)
         if event.denial is not None:
             self._denials.append(replace(event.denial, input=_shortened(event.denial.input)))
         if event.error_kind in NOT_CARRIED_OUT:
@@ -245,6 +253,10 @@ class TaskFold:
         self._scripts.feed(event)
         if event.parent_tool_call_id is None:
             self._calls[event.tool] += 1
+
+
+_SAME_RIGHT = {"edit": "write", "grep": "read", "find": "read", "ls": "read"}
+"""Tools that do what another one may."""
 
 
 def seconds_between(first: str, last: str) -> float:

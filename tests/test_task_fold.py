@@ -154,3 +154,34 @@ def test_the_last_answer_stays_when_a_later_attempt_gives_none() -> None:
 )
 def test_seconds_between_two_times_are_never_negative(first: str, last: str, expected: float) -> None:
     assert seconds_between(first, last) == expected
+
+
+DENIED = PermissionDenial("bash", "c", {"command": "git push"}, "permissions.bash.deny: git push*")
+
+
+@pytest.mark.parametrize(
+    ("later", "outcome"),
+    [
+        ((), "failed"),
+        ((("read", None),), "failed"),
+        ((("bash", "failed"),), "failed"),
+        ((("bash", None),), "passed"),
+    ],
+)
+def test_without_checks_what_was_denied_and_not_done_otherwise_is_no_success(
+    later: tuple[tuple[str, Any], ...], outcome: str
+) -> None:
+    stream = Stream("a").start("a").call("a", "bash", error_kind="denied", denial=DENIED)
+    for tool, error_kind in later:
+        stream.call("a", tool, error_kind=error_kind)
+    result = only(stream.agent("a", answer="pushed").end("a"))
+    assert result.outcome == outcome
+    assert ("denied by permissions.bash.deny: git push*" in result.reason) == (outcome == "failed")
+
+
+def test_a_denied_edit_is_made_up_for_by_a_write_and_checks_decide_all_the_same() -> None:
+    denial = PermissionDenial("edit", "c", {"path": "tests/a"}, "permissions.write.deny: tests/**")
+    stream = Stream("a").start("a").call("a", "edit", error_kind="denied", denial=denial).call("a", "write")
+    assert only(stream.agent("a", answer="done").end("a")).outcome == "passed"
+    checked = Stream("a").start("a", has_checks=True).call("a", "edit", error_kind="denied", denial=denial)
+    assert only(checked.agent("a").check("a").end("a")).outcome == "passed"
