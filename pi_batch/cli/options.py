@@ -174,8 +174,8 @@ REPORTS = (
         "secrets",
         multiple=True,
         **_variable("SECRET"),
-        metavar="NAME",
-        help="Also hide the value of this variable. Default: the usual names.",
+        metavar="NAME|@FILE",
+        help="Also hide the value of this variable, or a file's content. Default: the usual names.",
     ),
     click.option(
         "--events",

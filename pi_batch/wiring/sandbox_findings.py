@@ -13,11 +13,12 @@ from pathlib import Path
 
 from pi_batch import sandboxes
 from pi_batch.errors import SandboxError
+from pi_batch.load.config import load_config
 from pi_batch.protocols import SandboxPlace
 from pi_batch.sandboxes.bwrap import find_bwrap
 from pi_batch.sandboxes.probe import probe
 from pi_batch.wiring.finding import Finding
-from pi_batch.wiring.sandboxing import LADDER, limits_here
+from pi_batch.wiring.sandboxing import ENGINES, LADDER, SandboxChooser, limits_here
 from pi_batch.wiring.surroundings import Surroundings
 
 _VERSION_S = 10.0
@@ -52,16 +53,37 @@ def sandbox_findings(around: Surroundings) -> Iterator[Finding]:
             yield Finding("ok", f"sandbox {name}", "; ".join(tried.layers))
             if len(works) == 1:
                 yield from _differing_tools(name, around)
+    for finding in _engines(around):
+        if finding.state == "ok":
+            works.append(finding.name.removeprefix("sandbox "))
+        yield finding
     if works:
         yield Finding("ok", "sandbox auto", f"is {works[0]} here")
     else:
         yield Finding("note", "sandbox auto", "is none here: commands run with your rights")
 
 
-def apparmor_forbids() -> bool:
+def _engines(around: Surroundings) -> Iterator[Finding]:
+    """Container engines that are installed, tried where an image is named."""
+    chooser = SandboxChooser.of(around, around.cwd)
+    image = around.environ.get("PI_BATCH_SANDBOX_IMAGE") or load_config(around.cwd).sandbox_image or ""
+    for name in ENGINES:
+        if shutil.which(name, path=chooser.search_path) is None:
+            continue
+        if not image:
+            yield Finding(
+                "note", f"sandbox {name}", "is installed: name an image with sandbox_image to use it"
+            )
+        elif complaint := asyncio.run(chooser.complaint(name, image=image)):
+            yield Finding("note", f"sandbox {name}", complaint.removeprefix(f"{name}: "))
+        else:
+            yield Finding("ok", f"sandbox {name}", f"a container of {image}")
+
+
+def apparmor_forbids(setting: Path = _APPARMOR) -> bool:
     """True where AppArmor keeps ordinary users from making namespaces, as on Ubuntu 24.04."""
     try:
-        return _APPARMOR.read_text(encoding="ascii").strip() == "1"
+        return setting.read_text(encoding="ascii").strip() == "1"
     except OSError:
         return False
 

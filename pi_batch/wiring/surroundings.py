@@ -16,6 +16,10 @@ CI_VARIABLES = ("CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL")
 """Set by GitHub, GitLab and most others; by Azure Pipelines; by TeamCity; by Jenkins."""
 
 
+MAX_SECRET_BYTES = 64 * 1024
+"""Of a file whose content is hidden."""
+
+
 class SystemClock:
     """The machine's own clock."""
 
@@ -80,13 +84,25 @@ class Surroundings:
     def masker(self, names: Sequence[str], others: Sequence[str] = ()) -> Masker:
         """Hides the values of variables with the usual names, of those named, and other values.
 
-        Raises: UsageError for a named variable that is not set.
+        `@FILE` names a file: its content is hidden, as a whole and line by line.
+        Raises: UsageError for a named variable that is not set, or a file that cannot be read.
         """
-        missing = [name for name in names if name not in self.environ]
-        if missing:
-            raise UsageError(f"--secret {missing[0]}: no such environment variable, or it is empty")
-        named = (self.environ[name] for name in names)
+        named = [self._secret(name) for name in names]
         return Masker([*secret_values(self.environ), *named, *others])
+
+    def _secret(self, name: str) -> str:
+        if not name.startswith("@"):
+            if name not in self.environ:
+                raise UsageError(f"--secret {name}: no such environment variable, or it is empty")
+            return self.environ[name]
+        try:
+            with (self.cwd / name[1:]).open("rb") as file:
+                content = file.read(MAX_SECRET_BYTES + 1)
+        except OSError as error:
+            raise UsageError(f"--secret {name}: cannot be read: {error.strerror or error}") from error
+        if len(content) > MAX_SECRET_BYTES:
+            raise UsageError(f"--secret {name}: more than {MAX_SECRET_BYTES:,} bytes: name a smaller file")
+        return content.decode("utf-8", "replace").strip()
 
 
 def is_terminal(stream: object) -> bool:

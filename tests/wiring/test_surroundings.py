@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from pi_batch.errors import UsageError
-from pi_batch.wiring.surroundings import Surroundings, SystemClock, is_terminal, utf8_streams
+from pi_batch.wiring.surroundings import (
+    MAX_SECRET_BYTES,
+    Surroundings,
+    SystemClock,
+    is_terminal,
+    utf8_streams,
+)
 
 
 def around(**environ: str) -> Surroundings:
@@ -93,6 +99,20 @@ def test_the_masker_knows_the_usual_names_and_those_that_were_named() -> None:
     text = "usual-secret-1 named-secret-2 ordinary-value"
     assert found.masker(()).mask(text) == "*** named-secret-2 ordinary-value"
     assert found.masker(("PLAIN",)).mask(text) == "*** *** ordinary-value"
+
+
+def test_a_files_content_is_hidden_as_a_whole_and_by_line(tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("first-line-1\nsecond-line-2\n", encoding="ascii")
+    mask = Surroundings(tmp_path, {}).masker(("@key.pem",))
+    assert mask.mask("a second-line-2 b; first-line-1") == "a *** b; ***"
+    (tmp_path / "large").write_bytes(b"x" * (MAX_SECRET_BYTES + 1))
+    for name, why in (
+        ("@absent", "cannot be read"),
+        ("@large", "more than 65,536 bytes"),
+        ("@.", "cannot be read"),
+    ):
+        with pytest.raises(UsageError, match=f"--secret {name}: {why}"):
+            Surroundings(tmp_path, {}).masker((name,))
 
 
 def test_a_secret_that_is_not_set_is_said_by_its_name() -> None:
