@@ -35,12 +35,17 @@ import click
     help="Addresses of other repositories that the run may name. Default: any.",
 )
 @click.option("--author", metavar="'NAME <EMAIL>'", help="Of commits. Default: git's own user.")
-@click.option("--title", metavar="TEMPLATE", help="Of commits, in jinja2. Default: the spec's title.")
+@click.option(
+    "--title",
+    metavar="TEMPLATE",
+    help="Of commits, in jinja2, such as 'fix: {{ title }}'. Default: the spec's title.",
+)
 @click.option(
     "--body-file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Of pull requests, in jinja2. Default: checks, files, the answer.",
+    help="Of pull requests, in jinja2: title, body, task_id, key, model, outcome, cost, run_id, summary, "
+    "files, answer. Default: checks, files, the answer.",
 )
 @click.option("--allow", multiple=True, metavar="GLOB", help="Take CI files and protected paths that match.")
 @click.option(

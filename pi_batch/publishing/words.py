@@ -63,7 +63,7 @@ def _rendered(template: str, result: RunResult, run_id: str, flag: str) -> str:
     try:
         return environment.from_string(template).render(values)
     except (TemplateError, TypeError, ArithmeticError, MemoryError) as error:
-        raise UsageError(f"{flag}: {error}") from error
+        raise UsageError(f"{flag}: {error} (there are: {', '.join(values)})") from error
 
 
 def title(result: RunResult) -> str:

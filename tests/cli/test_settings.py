@@ -110,6 +110,7 @@ def test_a_distrusted_checkouts_file_says_nothing(desk: Desk) -> None:
     assert desk.call("validate", "task.yaml").code == 0
 
 
+@pytest.mark.slow
 def test_a_run_is_resumed_with_the_variables_that_it_was_begun_with(desk: Desk) -> None:
     desk.setenv("PI_BATCH_MAX_TURNS", "9")
     assert desk.run().code == 0

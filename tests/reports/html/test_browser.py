@@ -97,8 +97,9 @@ def test_a_link_in_the_table_opens_its_task(browser: Browser, run_page: Path) ->
     is_open = "document.getElementById('t-1').open"
     assert browser.value(is_open) is False
     browser.press("Enter")
-    browser.value("new Promise((done) => setTimeout(done, 50))")
-    assert browser.value(is_open) is True
+    look = f"const look = () => {is_open} ? done(true) : setTimeout(look, 10)"
+    opened = f"new Promise((done) => {{ {look}; look(); }})"
+    assert browser.value(opened) is True
 
 
 def test_charts_have_names_for_who_does_not_see_them(browser: Browser, run_page: Path) -> None:
