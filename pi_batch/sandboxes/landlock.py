@@ -127,15 +127,18 @@ class Landlock:
 
 
 def _without(path: str, private: set[str]) -> Iterator[str]:
-    """A directory, or what is in it where something below must stay closed: rules cannot take away."""
+    """A directory, or what is in it where something below must stay closed: rules cannot take away.
+
+    A rule holds for what a link leads to, so links are taken for that.
+    """
     if path in private:
         return
     if not any(visible.is_within(each, path) for each in private):
         yield path
         return
     for entry in sorted(os.listdir(path)):  # noqa: PTH208
-        below = f"{path}/{entry}"
-        if Path(below).exists():
+        below = os.path.realpath(f"{path}/{entry}")
+        if Path(below).exists() and not visible.is_within(path, below):
             yield from _without(below, private)
 
 

@@ -7,6 +7,7 @@ through PATH and shown read-only, so that the same `python` runs inside as outsi
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import stat
 import sys
@@ -110,6 +111,23 @@ def tool_chains(search_path: str, home: str) -> tuple[str, ...]:
             waiting += _led_to(directory)
     found[str(Path(__file__).resolve().parents[1])] = None
     return _outermost(path for path in found if not is_shown(path))
+
+
+@functools.cache
+def copies_of_suites(search_path: str, home: str) -> tuple[str, ...]:
+    """Where built-in suites, solutions included, lie in what is shown: in every environment with pi-batch."""
+    chains, systems = tool_chains(search_path, home), system_directories()
+    looked = [(place, depth) for place in chains for depth in ("", "*/", "*/*/")]
+    looked += [(place, depth) for place in systems for depth in ("", "*/")]
+    found = {path for place, depth in looked for path in _suites_below(place, depth)}
+    found |= {path for place in filter(None, sys.path) if Path(path := f"{place}/pi_batch/tasks").is_dir()}
+    return tuple(sorted({os.path.realpath(path) for path in found}))
+
+
+def _suites_below(place: str, depth: str) -> Iterator[str]:
+    """The built-in specs of this package, so far below a directory of a tool chain."""
+    for packages in ("", "lib/python3*/*-packages/", "python3*/*-packages/"):
+        yield from glob.iglob(f"{glob.escape(place)}/{depth}{packages}pi_batch/tasks")  # noqa: PTH207
 
 
 def _led_to(directory: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from pi_batch.suite_proof import SuiteProof, Wanted, models_for, prove, trial
 from pi_batch.wiring.carrying_out import run_plan
 from pi_batch.wiring.options import RunOptions
 from pi_batch.wiring.planning import make_plan
-from pi_batch.wiring.surroundings import Surroundings, utf8_streams
+from pi_batch.wiring.surroundings import Surroundings, is_terminal, utf8_streams
 
 
 def check_suite(
@@ -48,7 +49,7 @@ def prove_suite(
     run_dir = options.output or Path(tempfile.mkdtemp(prefix="suite-check-"))
     is_kept = options.output is not None
     try:
-        asked = replace(options, output=run_dir, quiet=True)
+        asked = replace(options, output=run_dir, quiet=not is_terminal(sys.stderr))
         _, batch = run_plan(Plan(trials, SuiteBudgetSpec(), jobs), asked, around)
         proof = prove(plan.tasks, wanted, batch, {task.planned.task_id: exposed(task) for task in plan.tasks})
         is_kept = is_kept or not proof.is_proven

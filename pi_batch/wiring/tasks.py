@@ -23,6 +23,7 @@ from pi_batch.permissions import check_call
 from pi_batch.prompts import ContextFile, find_context_files, system_prompt, users_own_file
 from pi_batch.protocols import Clock, Workspace
 from pi_batch.redact import Masker
+from pi_batch.sandboxes.visible import copies_of_suites
 from pi_batch.session_log import SessionLog
 from pi_batch.sinks.session_log import SessionWriter
 from pi_batch.spec import PermissionsSpec, PlannedTask
@@ -71,7 +72,7 @@ class TaskMaker(Struct, frozen=True):
         store = ScriptStore()
         tools = tools_of(spec, self.scripting.runner_for(planned), store)
         hidden = read_hidden(planned.hidden_paths)
-        dirs = TaskDirs(state_dir, outputs, _out_of_sight(planned))
+        dirs = TaskDirs(state_dir, outputs, _out_of_sight(planned, self.sandboxes))
         return TaskParts(
             planned=planned,
             workspace=self._workspace(planned, state_dir),
@@ -154,13 +155,16 @@ class TaskMaker(Struct, frozen=True):
         return system_prompt(workspace, spec.system, spec.protect, files, spec.output)
 
 
-def _out_of_sight(planned: PlannedTask) -> tuple[str, ...]:
+def _out_of_sight(planned: PlannedTask, chooser: SandboxChooser) -> tuple[str, ...]:
     """Directories that hold what a model must not see of a benchmark task."""
     if not planned.spec.hidden:
         return ()
     paths = (*planned.hidden_paths, *filter(None, (planned.solution_path,)))
     directories = (path if path.is_dir() else path.parent for path in paths)
-    places = (planned.spec_dir, *map(str, directories))
+    around = Path(planned.spec_dir).parent
+    suite = around if (around / "suite.yaml").is_file() else planned.spec_dir
+    copies = copies_of_suites(chooser.search_path, chooser.home)
+    places = (str(suite), planned.spec_dir, *map(str, directories), *copies)
     return tuple(dict.fromkeys(os.path.realpath(path) for path in places))
 
 

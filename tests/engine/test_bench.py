@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from msgspec import convert
+from msgspec.structs import replace
 
 from pi_batch.engine.bench import JudgeParts, fresh_bench, log_stem, observed, task_bench
-from pi_batch.errors import SandboxError, VerificationError
+from pi_batch.errors import SandboxError, VerificationError, WorkspaceError
 from pi_batch.events import Event, VerificationEnd, VerificationStart
 from pi_batch.protocols import CheckContext, Judgement
 from pi_batch.redact import Masker
@@ -125,3 +126,54 @@ async def test_a_bench_has_a_scratch_directory_of_its_own_that_goes_with_it(tmp_
 )
 def test_a_checks_name_becomes_part_of_a_file_name(name: str, stem: str) -> None:
     assert log_stem(name) == stem
+
+
+class Closable(FakeWorkspace):
+    """A workspace whose copies are remembered."""
+
+    closed = 0
+
+    async def clean_copy(self, state: Any, protect: Any) -> Any:
+        copy = await super().clean_copy(state, protect)
+        close = copy.close
+
+        async def counted() -> None:
+            Closable.closed += 1
+            await close()
+
+        copy.close = counted  # type: ignore[method-assign]
+        return copy
+
+
+async def test_a_clean_copy_gets_the_hidden_files(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "state").mkdir()
+    workspace = FakeWorkspace(tmp_path / "source", tmp_path / "state")
+    await workspace.open()
+
+    def lay(path: str) -> None:
+        Path(path, "checks").write_text("hidden")
+
+    parts = replace(parts_in(tmp_path, []), workspace=workspace, lay_hidden=lay)
+    copy = await parts.clean_copy("start", ())
+    assert Path(copy.path, "checks").read_text() == "hidden"
+    assert not Path(workspace.path, "checks").exists()
+    await copy.close()
+    await workspace.close(keep=False)
+
+
+async def test_a_copy_that_gets_no_hidden_files_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "state").mkdir()
+    workspace = Closable(tmp_path / "source", tmp_path / "state")
+    await workspace.open()
+
+    def fail(_path: str) -> None:
+        raise WorkspaceError("no room")
+
+    parts = replace(parts_in(tmp_path, []), workspace=workspace, lay_hidden=fail)
+    with pytest.raises(WorkspaceError, match="no room"):
+        await parts.clean_copy("patched", ())
+    assert Closable.closed == 1
+    assert list((tmp_path / "state").glob("copy-*/*")) == []
+    await workspace.close(keep=False)

@@ -105,3 +105,20 @@ def test_sockets_that_somebody_listens_on_are_found(tmp_path: Path) -> None:
 def test_what_others_may_not_read_in_etc_is_found() -> None:
     assert ("/etc/shadow", False) in visible.private_in_etc()
     assert "/etc/passwd" not in {path for path, _ in visible.private_in_etc()}
+
+
+def test_every_copy_of_the_built_in_suites_is_found(tmp_path: Path) -> None:
+    places = (
+        "env/lib/python3.11/site-packages",
+        "home/.local/share/pipx/venvs/x/lib/python3.12/site-packages",
+    )
+    for place in (*places, "env/bin", "env/lib/python3.11/site-packages/other"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "env/pyvenv.cfg").write_text("")
+    (tmp_path / "env/lib64").symlink_to("lib")
+    wanted = {str((tmp_path / place / "pi_batch/tasks").resolve()) for place in places}
+    for path in wanted:
+        Path(path).mkdir(parents=True)
+    found = visible.copies_of_suites(f"{tmp_path}/env/bin", f"{tmp_path}/home")
+    assert wanted <= set(found)
+    assert len(set(found)) == len(found)

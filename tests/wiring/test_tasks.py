@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pi_batch.engine.legs import Work, read_earlier
 from pi_batch.engine.retry import RetryPolicy
 from pi_batch.engine.task_parts import TaskParts
-from pi_batch.errors import LogWriteError, UsageError
+from pi_batch.errors import LogWriteError, UsageError, WorkspaceError
 from pi_batch.redact import Masker
 from pi_batch.results import PlannedResult
 from pi_batch.spec import ALL_TOOLS, PathRules, PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
@@ -149,3 +149,13 @@ def test_permissions_speak_of_paths_within_the_workspace() -> None:
     assert "tests/**" in refused[0]
     assert rules.refusal("write", arguments, ["/w/project/src/tests.py"]) is None
     assert replace(rules, workspace="/w/project/").refusal("write", arguments, ["/w/project/src/a"]) is None
+
+
+def test_cheats_get_no_sandbox_that_is_none(bench: Bench) -> None:
+    with pytest.raises(UsageError, match="never run without a sandbox"):
+        bench.open(model="tamper")
+
+
+def test_hidden_files_that_are_gone_are_said_before_the_agent_begins(bench: Bench) -> None:
+    with pytest.raises(WorkspaceError, match="checks"):
+        bench.open(hidden=("checks",))
