@@ -15,7 +15,7 @@ from pi_batch.engine.asking import Asker
 from pi_batch.engine.conversation import Conversation
 from pi_batch.engine.estimate import declarations_tokens, text_tokens
 from pi_batch.engine.limits import LimitNotice
-from pi_batch.engine.planning import PLAN, WORK
+from pi_batch.engine.planning import PLAN, WORK, last_said
 from pi_batch.engine.repeats import RepeatWatch, warning
 from pi_batch.engine.restoring import (
     LOST_CALL,
@@ -143,7 +143,7 @@ class Agent:
                 self._repeats = RepeatWatch()  # another model's circles are not this one's
             self._session.append_custom("pi-batch", {"kind": "attempt", "attempt": attempt})
             self._transcript.say(prompt)
-        if self._asker.is_planning and not self._has_said(PLAN):
+        if self._asker.is_planning and self._said_last() != PLAN:
             self._transcript.say(PLAN)
         while outcome is None:
             self._warn_near_limit()
@@ -171,9 +171,10 @@ class Agent:
         self._transcript.say(self._follow_ups.pop(0))
         return None
 
-    def _has_said(self, text: str) -> bool:
+    def _said_last(self) -> str:
+        """Whether a plan was asked for last, or its work."""
         messages = self._conversation.messages
-        return any(isinstance(message, UserMessage) and message.text == text for message in messages)
+        return last_said([message.text for message in messages if isinstance(message, UserMessage)])
 
     def _take_up(self) -> AgentOutcome | None:
         """Give each call that was left open a result; the outcome where the agent had come to its end."""

@@ -20,6 +20,11 @@ WORK = "The plan is above. Carry it out now, and finish the task."
 """Said after the plan."""
 
 
+def last_said(texts: Sequence[str]) -> str:
+    """Which of the two was said last: of several prompts each may have a plan of its own. Empty: neither."""
+    return next((text for text in reversed(texts) if text in (PLAN, WORK)), "")
+
+
 class PlanRules(Struct, frozen=True):
     """Permissions under which nothing changes while a plan is made; scripts may run, and find the same."""
 

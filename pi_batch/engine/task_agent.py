@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from pi_batch.budget import Ledger
 from pi_batch.engine.agent import Agent
-from pi_batch.engine.planning import WORK, PlanRules
+from pi_batch.engine.planning import WORK, PlanRules, last_said
 from pi_batch.engine.restoring import RecordedConversation
 from pi_batch.engine.retry import Requester
 from pi_batch.engine.router import Router
@@ -59,8 +59,8 @@ def _router(parts: TaskParts, beginning: TaskBeginning, said: RecordedConversati
     """Who is asked: where an earlier leg of the same work was, else from the beginning."""
     router = Router.of_one(parts.port) if parts.models is None else Router(parts.models)
     if said is not None and said.selected and beginning.mode == "go_on":
-        words = (message.text for _, message in said.recorded if isinstance(message, UserMessage))
-        router.restore(said.selected, has_worked=WORK in words)
+        words = [message.text for _, message in said.recorded if isinstance(message, UserMessage)]
+        router.restore(said.selected, has_worked=last_said(words) == WORK)
     return router
 
 
