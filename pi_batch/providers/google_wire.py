@@ -36,8 +36,8 @@ from pi_batch.providers.wire_json import dumps
 NO_OUTPUT = "(no output)"
 IMAGES_FOLLOW = "(the image follows)"
 IMAGES_OF_RESULTS = "Images of the tool results above:"
-UNSIGNED = "skip_thought_signature_validator"
-"""Google's own word for a call that no Gemini model signed: one of another service's history."""
+UNSIGNED = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
+"""skip_thought_signature_validator in base64: Google's own word for a call that no Gemini model signed."""
 IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 

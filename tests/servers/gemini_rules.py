@@ -28,8 +28,9 @@ minimum maximum"""
 TYPES = ("string", "number", "integer", "boolean", "array", "object")
 LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,62}\Z")
+BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}\Z")
 IMAGES = ("image/png", "image/jpeg", "image/webp")
-UNSIGNED = "skip_thought_signature_validator"
+UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 """What a call of another model's history may carry in place of a signature."""
 
 
@@ -171,6 +172,7 @@ def _check_part(part: Any, role: str, where: str, model: str) -> None:
             need(role == "user", "function response must be in a turn of the user")
             _check_response(part["functionResponse"], where, model)
     if signature is not None:
+        need(BASE64.match(signature), "Invalid value at 'thought_signature' (TYPE_BYTES)")
         need("inlineData" not in part and role == "model", f"{where}: a signature where none was given")
         is_dummy = signature == UNSIGNED and "functionCall" in part
         standard = signature.replace("-", "+").replace("_", "/")  # both alphabets are base64 here
