@@ -97,6 +97,7 @@ class Cached:
             "tools": [_tool(tool) for tool in request.tools],
             "max_output_tokens": request.max_output_tokens,
             "thinking": request.thinking,
+            "output_schema": request.output_schema,
         }
 
     def _anywhere(self, value: Any) -> Any:

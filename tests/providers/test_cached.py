@@ -91,6 +91,7 @@ CHANGES: Sequence[Change] = [
     lambda one: replace(one, tools=(ToolDeclaration("t", "T.", {}),)),
     lambda one: replace(one, max_output_tokens=101),
     lambda one: replace(one, thinking="high"),
+    lambda one: replace(one, output_schema={"type": "object"}),
 ]
 
 
