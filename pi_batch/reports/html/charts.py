@@ -104,9 +104,14 @@ def timeline(rows: Sequence[Row]) -> Timeline | None:
     if length_s <= 0:
         return None
     free: list[tuple[float, int]] = []
-    lanes = 0
+    ends: list[float] = []
+    lanes = most = 0
     stretches = []
     for began_s, took_s, row in begun:
+        while ends and ends[0] <= began_s:
+            heapq.heappop(ends)
+        heapq.heappush(ends, began_s + took_s)
+        most = max(most, len(ends))
         if free and (free[0][0] <= began_s or lanes == LANES_MAX):
             lane = heapq.heappop(free)[1]
         else:
@@ -116,7 +121,7 @@ def timeline(rows: Sequence[Row]) -> Timeline | None:
         width = max(100 * took_s / length_s, LEAST_WIDTH)
         title = f"{plain_line(row.name, 100)}: {row.word}, {took_s:.1f} s from {began_s - start_s:.1f} s"
         stretches.append(Stretch(round(left, 3), round(width, 3), lane, MARKS.get(row.word, "plain"), title))
-    said = f"{len(stretches):,} tasks in {length_s:.1f} s, at most {lanes} at once"
+    said = f"{len(stretches):,} tasks in {length_s:.1f} s, at most {most:,} at once"
     return Timeline(said, lanes, tuple(stretches), f"{length_s:.1f} s")
 
 

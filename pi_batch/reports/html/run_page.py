@@ -167,6 +167,8 @@ def _facts(batch: BatchResult) -> Iterator[Fact]:
 def _behind(result: RunResult) -> Iterator[Fact]:
     """What stands behind a task's line, where there is something to say."""
     yield Fact("task", plain_line(f"{result.key} ({result.spec})", 300))
+    if len(result.models_used) > 1:
+        yield Fact("models", plain_line(", ".join(result.models_used), 300))
     if result.stop is not None and result.stop != "completed":
         yield Fact("stop", result.stop)
     if result.error is not None:

@@ -96,6 +96,7 @@ def test_lanes_are_bounded() -> None:
     assert made is not None
     assert made.lanes == LANES_MAX
     assert max(one.lane for one in made.stretches) == LANES_MAX - 1
+    assert made.title == "40 tasks in 49.0 s, at most 40 at once"
 
 
 @pytest.mark.parametrize(
