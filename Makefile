@@ -32,6 +32,7 @@ types: setup
 
 slow: setup
 	@$(PYTHON) -m pytest -q -n auto -m "slow or fuzz or peer"
+	@$(PYTHON) -m pytest -q -n auto -m "hypothesis and not slow and not fuzz and not peer and not live" --hypothesis-profile thorough
 
 nightly: setup
 	@PI_BATCH_FUZZ_S=600 $(PYTHON) -m pytest -q -m fuzz tests/codemode

@@ -6,7 +6,7 @@ import asyncio
 from math import inf
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.budget import MIN_OUTPUT_TOKENS, BudgetExhausted, Ledger, Need, Reservation, Spent
@@ -187,7 +187,6 @@ PRICE = st.floats(min_value=0, max_value=1e-4)
 TURN = st.tuples(st.integers(0, 5_000), st.integers(1, 40_000), st.floats(0, 1), PRICE)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(TURN, max_size=6), min_size=1, max_size=6),
     st.integers(1, 60_000),

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pi_batch.command_line import CommandLine, SimpleCommand, split_command_line
@@ -125,14 +125,12 @@ def test_the_result_is_a_value() -> None:
 
 
 @given(st.text("ab \n;&|()<>$`'\"\\{}#=", max_size=60))
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_split(text: str) -> None:
     line = split_command_line(text)
     assert all(isinstance(word, str) for command in line.commands for word in command.words)
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
 def test_quoted_words_come_back_as_they_were(arguments: list[str]) -> None:
     assert words(" ".join(map(shlex.quote, arguments))) == [tuple(arguments)]
 
@@ -140,7 +138,6 @@ def test_quoted_words_come_back_as_they_were(arguments: list[str]) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @given(st.text("ab '\"\\\n", max_size=14))
-@settings(max_examples=150, deadline=None)
 def test_quotes_and_escapes_mean_what_bash_means(text: str) -> None:
     assume(not text.endswith("\\"))  # bash itself keeps such a backslash at one time and drops it at another
     line = split_command_line(f"printf '%s\\0' {text}")

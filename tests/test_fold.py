@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -239,7 +239,6 @@ def test_one_task_can_be_asked_for_while_it_runs() -> None:
 
 
 @given(streams())
-@settings(max_examples=60, deadline=None)
 def test_folding_step_by_step_gives_what_folding_at_once_gives(records: list[Record]) -> None:
     state = Fold()
     for record in records:
@@ -249,20 +248,17 @@ def test_folding_step_by_step_gives_what_folding_at_once_gives(records: list[Rec
 
 
 @given(streams())
-@settings(max_examples=60, deadline=None)
 def test_a_replayed_log_folds_to_what_the_live_stream_folded_to(records: list[Record]) -> None:
     lines = [encode_record(record, live=False) for record in records if not is_live_only(record.event)]
     assert fold(decode_record(line) for line in lines) == fold(records)
 
 
 @given(streams())
-@settings(max_examples=60, deadline=None)
 def test_live_only_records_are_not_needed(records: list[Record]) -> None:
     assert fold(record for record in records if not isinstance(record.event, LIVE_ONLY)) == fold(records)
 
 
 @given(streams(), st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_log_cut_anywhere_never_passes_an_unfinished_task(
     records: list[Record], data: st.DataObject
 ) -> None:
@@ -276,7 +272,6 @@ def test_a_log_cut_anywhere_never_passes_an_unfinished_task(
 
 
 @given(streams())
-@settings(max_examples=60, deadline=None)
 def test_totals_agree_with_the_results_and_nothing_is_lost(records: list[Record]) -> None:
     batch = fold(records)
     totals = batch.totals

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "pi_batch").rglob("*.py"))
@@ -24,8 +23,18 @@ def lines_of(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split("\n")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def nodes_of(path: Path) -> Sequence[ast.AST]:
+    return tuple(ast.walk(tree_of(path)))
+
+
 def functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, Function):
             yield node
 
@@ -63,7 +72,7 @@ def is_public(name: str) -> bool:
 
 
 def undocumented(path: Path) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     where = path.relative_to(ROOT)
     if ast.get_docstring(tree) is None:
         yield f"{where}"
@@ -92,11 +101,15 @@ def test_tests_outweigh_the_code() -> None:
     assert tests >= 1.2 * code, f"{tests} lines of tests for {code} lines of code"
 
 
-@pytest.mark.parametrize("path", PACKAGE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_lines_are_split_on_newlines_only(path: Path) -> None:
+def test_lines_are_split_on_newlines_only() -> None:
     """`splitlines` also splits on form feeds and others, so tools would count lines differently."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        assert not (isinstance(node, ast.Attribute) and node.attr == "splitlines"), f"{path}:{node.lineno}"
+    splitters = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in PACKAGE
+        for node in nodes_of(path)
+        if isinstance(node, ast.Attribute) and node.attr == "splitlines"
+    ]
+    assert splitters == []
 
 
 def test_only_wiring_reads_the_environment() -> None:
@@ -106,7 +119,7 @@ def test_only_wiring_reads_the_environment() -> None:
         if "wiring" not in path.parts
         and any(
             isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv")
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in nodes_of(path)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os"
         )
     ]
@@ -120,7 +133,7 @@ def test_a_broad_except_stands_at_the_edge_of_a_task_and_of_the_program_only() -
     broad = [
         str(path.relative_to(ROOT))
         for path in PACKAGE
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.ExceptHandler)
         and SCRIPT not in path.parents  # where a script's own code may raise anything
         and (node.type is None or (isinstance(node.type, ast.Name) and node.type.id == "Exception"))

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pi_batch.errors import TemplateError
@@ -122,7 +122,6 @@ data = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 @example("{{ 7*7 }} {% raw %} ${{ x }} {#")
 @example("{{ inputs.a }}")
 @example("${#x}")
-@settings(max_examples=60, deadline=None)
 def test_a_value_goes_into_a_prompt_letter_for_letter(value: str) -> None:
     assert prompt("[{{ inputs.a }}]", a=value) == f"[{value}]"
     assert prompt("[{{ inputs.a ~ '' }}]", a=value) == f"[{value}]"
@@ -130,7 +129,6 @@ def test_a_value_goes_into_a_prompt_letter_for_letter(value: str) -> None:
 
 
 @given(data)
-@settings(max_examples=60, deadline=None)
 def test_a_value_goes_into_a_command_as_one_word(value: str) -> None:
     import shlex
 
@@ -279,7 +277,6 @@ def test_untrusted_text_may_be_a_word_of_a_command() -> None:
 @example("```")
 @example("````\n```")
 @example("~~~\n`````` `")
-@settings(max_examples=60, deadline=None)
 def test_no_text_closes_its_fence(text: str) -> None:
     lines = fenced(text, "x").split("\n")
     fence = lines[-1]
@@ -446,7 +443,6 @@ def test_a_failure_knows_its_line() -> None:
         max_size=14,
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_any_template_is_text_or_problems(pieces: list[str]) -> None:
     text = "".join(pieces)
     known = names({"a": ""})

@@ -6,7 +6,7 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pi_batch.text import one_line, readable, truncate_head, truncate_tail
@@ -205,7 +205,6 @@ def test_one_giant_line_is_cut_inside_and_says_so() -> None:
     assert truncate_tail("short\n" + giant + "\n").text.endswith("漢\n")
 
 
-@settings(max_examples=50)
 @given(hostile_text, st.integers(min_value=0, max_value=40))
 def test_one_line_is_one_short_line(text: str, max_chars: int) -> None:
     line = one_line(text, max_chars)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.wording import QUOTED_CHARS, listed, nearest, printable, quoted
@@ -24,7 +24,6 @@ def test_a_text_is_quoted(text: str, shown: str) -> None:
 
 
 @given(st.text(st.characters(), max_size=200))
-@settings(deadline=None)
 def test_whatever_is_quoted_is_short_and_printable(text: str) -> None:
     assert quoted(text).isprintable()
     assert len(quoted(text)) <= 10 * QUOTED_CHARS + 2
@@ -32,7 +31,6 @@ def test_whatever_is_quoted_is_short_and_printable(text: str) -> None:
 
 
 @given(st.text(st.characters(), max_size=50))
-@settings(deadline=None)
 def test_a_printable_name_is_left_alone(text: str) -> None:
     shown = printable(text)
     assert shown.isprintable()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.engine.compaction import (
@@ -139,7 +139,6 @@ def test_results_that_cannot_win_enough_are_shortened_as_far_as_it_goes() -> Non
 
 
 @given(any_history(), st.integers(0, 6_000), st.integers(0, 4_000))
-@settings(max_examples=60)
 def test_any_history_passes_the_gate_after_elision_and_compaction(
     messages: list[Message], keep_tokens: int, over_tokens: int
 ) -> None:
@@ -165,7 +164,6 @@ def test_any_history_passes_the_gate_after_elision_and_compaction(
 
 
 @given(any_history())
-@settings(max_examples=40)
 def test_what_is_shortened_depends_on_the_history_alone(messages: list[Message]) -> None:
     assert elided(messages, len(messages)) == elided(list(messages), len(messages))
     assert all(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.load.input_types import INPUT_NAME, BadInput, file_content, from_text, is_unicode
@@ -66,7 +66,6 @@ def test_what_is_no_value(kind: str, text: str, need: str) -> None:
 @given(
     st.sampled_from(["string", "integer", "number", "boolean", "file", "command"]), st.text(st.characters())
 )
-@settings(deadline=None)
 def test_any_text_is_a_value_or_a_line(kind: str, text: str) -> None:
     try:
         from_text(text, declared(kind))

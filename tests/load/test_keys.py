@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.load.keys import MAX_SLUG_CHARS, input_parts, model_parts, model_slug, result_key
@@ -56,7 +56,6 @@ def test_a_key_has_only_the_parts_that_tell_apart() -> None:
 
 
 @given(st.text(min_size=1, max_size=300))
-@settings(deadline=None)
 def test_a_slug_is_safe_for_every_model(model: str) -> None:
     slug = model_slug(model)
     assert re.fullmatch(r"[A-Za-z0-9._-]{1,60}", slug)
@@ -64,7 +63,6 @@ def test_a_slug_is_safe_for_every_model(model: str) -> None:
 
 
 @given(st.lists(st.text("ab/-:.\u00e9", min_size=1, max_size=12), unique=True, max_size=6))
-@settings(deadline=None)
 def test_every_model_of_a_plan_has_a_part_of_its_own(models: list[str]) -> None:
     parts = model_parts(models)
     assert len({part.casefold() for part in parts.values()}) == len(models)

@@ -118,7 +118,6 @@ def encoded(text: str) -> bytes:
 @given(st.binary(max_size=200))
 @example(b"\xff\xfe\x00")
 @example(b"prompt: \xed\xa0\x80\n")
-@settings(deadline=None)
 def test_any_bytes_are_a_plan_or_problems(content: bytes) -> None:
     check(content)
 
@@ -130,19 +129,16 @@ def test_any_bytes_are_a_plan_or_problems(content: bytes) -> None:
 @example("\ufeff\ufeffprompt: x")
 @example("prompt: &a *a")
 @example("!")
-@settings(deadline=None)
 def test_any_text_is_a_plan_or_problems(text: str) -> None:
     check(encoded(text))
 
 
 @given(specs)
-@settings(max_examples=60, deadline=None)
 def test_any_tree_is_a_plan_or_problems(tree: dict[str, Any]) -> None:
     check(encoded(block(tree)))
 
 
 @given(specs)
-@settings(max_examples=60, deadline=None)
 def test_any_json_is_a_plan_or_problems(tree: dict[str, Any]) -> None:
     check(json.dumps({"prompt": "x", **tree}).encode())
 
@@ -169,7 +165,6 @@ plain_texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1
 @example("null")
 @example("{{ 7*7 }} {% raw %} ${{ x }} {#")
 @example("'; rm -rf ~; '")
-@settings(deadline=None)
 def test_a_quoted_text_is_read_back_as_it_was_written(text: str) -> None:
     content = json.dumps({"id": "t", "title": text, "prompt": "x", "tags": [text]}).encode()
     with loaded(content) as outcome:
@@ -183,7 +178,6 @@ def test_a_quoted_text_is_read_back_as_it_was_written(text: str) -> None:
 @example("{% for x in range(10) %}{{ x }}{% endfor %}")
 @example("{{ inputs.title }}")
 @example("\r\n")
-@settings(deadline=None)
 def test_data_is_never_compiled(text: str) -> None:
     with TemporaryDirectory() as name:
         directory = Path(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.load.nodes import Entry, Fields, Items, Scalar, Source
@@ -105,7 +105,6 @@ def test_trees_become_lists_and_mappings() -> None:
 
 
 @given(st.text(max_size=30))
-@settings(deadline=None)
 def test_no_text_is_beyond_reading(text: str) -> None:
     whole, number = as_integer(text), as_number(text)
     assert whole is None or number == whole

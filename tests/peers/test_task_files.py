@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.load.options import PlanOptions
@@ -51,7 +51,6 @@ def test_a_prompt_comes_out_as_it_went_in(tmp_path: Path, prompt: str) -> None:
     assert found.rstrip() == prompt.rstrip()
 
 
-@settings(max_examples=40)
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
 def test_a_template_gives_any_text_back_as_it_is(text: str) -> None:
     assert render_prompt(escaped(text), Names(), Values()) == text

@@ -44,6 +44,14 @@ def quick(**seconds: float) -> Timeouts:
     return Timeouts(**{"connect_s": 2.0, "first_event_s": 2.0, "idle_s": 2.0, **seconds})
 
 
+def patience(step: object) -> Timeouts:
+    """Short only for a step that stalls: elsewhere a slow machine must not look like one."""
+    wire = getattr(step, "wire", None)
+    stalls = getattr(step, "delay_s", 0) or (wire is not None and wire.stall_s)
+    seconds = 0.3 if stalls else 20.0
+    return quick(first_event_s=seconds, idle_s=seconds)
+
+
 def request(*messages: Message, **changes: Any) -> ModelRequest:
     """A request with this history, or one that says hi."""
     base = ModelRequest(

@@ -8,7 +8,7 @@ import pytest
 
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import TextBlock, ThinkingBlock, ToolCall, Usage, user_text
-from tests.providers.asking import ask, failure, provider, quick, request, shown
+from tests.providers.asking import ask, failure, patience, provider, request, shown
 from tests.providers.histories import result
 from tests.servers import Call, LoopbackServer, Raw, Refuse, Reply, Wire
 from tests.servers.messages_rules import signature_of
@@ -35,7 +35,7 @@ async def answer(step: Step, **changes: Any) -> Any:
 async def refusal(step: Step) -> Any:
     """The error that one step becomes."""
     async with LoopbackServer([step]) as server:
-        asked = provider(server.url, "anthropic", timeouts=quick(first_event_s=0.3, idle_s=0.3))
+        asked = provider(server.url, "anthropic", timeouts=patience(step))
         error = await failure(asked, wanted())
         await asked.close()
         return error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -161,7 +161,6 @@ def edits(draw: st.DrawFn) -> list[list[Message]]:
 
 
 @WIRES
-@settings(max_examples=60, deadline=None)
 @given(histories=edits())
 def test_whatever_happens_to_a_history_its_bytes_are_those_of_a_fresh_start(
     rules: UnitRules, histories: list[list[Message]]

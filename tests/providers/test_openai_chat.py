@@ -8,7 +8,7 @@ import pytest
 
 from pi_batch.errors import ErrorKind
 from pi_batch.messages import TextBlock, ThinkingBlock, ToolCall, Usage, user_text
-from tests.providers.asking import NOW, ask, failure, provider, quick, request, shown
+from tests.providers.asking import NOW, ask, failure, patience, provider, request, shown
 from tests.providers.histories import result
 from tests.servers import Call, LoopbackServer, Raw, Reply, Wire
 from tests.servers.script import Step
@@ -35,7 +35,7 @@ async def answer(step: Step, service: str = "openai-chat", **changes: Any) -> An
 async def refusal(step: Step, **changes: Any) -> Any:
     """The error that one step becomes."""
     async with LoopbackServer([step]) as server:
-        asked = provider(server.url, timeouts=quick(first_event_s=0.3, idle_s=0.3))
+        asked = provider(server.url, timeouts=patience(step))
         error = await failure(asked, request(**changes))
         await asked.close()
         return error

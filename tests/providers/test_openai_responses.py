@@ -12,7 +12,7 @@ from pi_batch.messages import TextBlock, Usage, user_text
 from pi_batch.providers import apis
 from pi_batch.session.from_json import message_from_json
 from pi_batch.session.to_json import message_to_json
-from tests.providers.asking import NOW, ask, failure, provider, quick, request, shown
+from tests.providers.asking import NOW, ask, failure, patience, provider, request, shown
 from tests.providers.histories import IMAGE, result
 from tests.servers import Call, LoopbackServer, Raw, Reply, Wire
 from tests.servers.responses_rules import encrypted_of, reasoning_id
@@ -36,7 +36,7 @@ async def answer(step: Step, **changes: Any) -> Any:
 async def refusal(step: Step) -> Any:
     """The error that one step becomes."""
     async with LoopbackServer([step]) as server:
-        asked = provider(server.url, "openai", timeouts=quick(first_event_s=0.3, idle_s=0.3))
+        asked = provider(server.url, "openai", timeouts=patience(step))
         error = await failure(asked, request(model=MODEL))
         await asked.close()
         return error

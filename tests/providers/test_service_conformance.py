@@ -12,7 +12,7 @@ from pi_batch.errors import ErrorKind
 from pi_batch.messages import user_text
 from pi_batch.model_names import BUILTIN_MODELS
 from pi_batch.providers.catalog import SERVICES
-from tests.providers.asking import KEY, ask, endpoint, failure, quick, request, shown
+from tests.providers.asking import KEY, ask, endpoint, failure, patience, request, shown
 from tests.providers.histories import IMAGE, result
 from tests.servers import Call, Drop, LoopbackServer, Refuse, Reply, Wire
 from tests.servers.chat_rules import PROFILES
@@ -41,9 +41,9 @@ def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def made(name: str, url: str) -> Any:
+def made(name: str, url: str, step: Any = None) -> Any:
     service = SERVICES[name]
-    where = endpoint(url, name, timeouts=quick(first_event_s=0.3, idle_s=0.3))
+    where = endpoint(url, name, timeouts=patience(step))
     return providers.load(name)(service, where)
 
 
@@ -98,7 +98,7 @@ async def test_a_fault_has_the_same_kind_on_every_wire(
     service: str, step: Any, kind: ErrorKind, is_retryable: bool
 ) -> None:
     async with LoopbackServer([step]) as server:
-        asked = made(service, server.url)
+        asked = made(service, server.url, step)
         error = await failure(asked, wanted(service))
         await asked.close()
     assert (error.kind, error.is_retryable) == (kind, is_retryable)

@@ -147,7 +147,6 @@ def check_any_cut(raw: bytes, places: list[int]) -> None:
     assert decode(*cut(raw, places)) == decode(raw)
 
 
-@settings(max_examples=200, deadline=None)
 @given(STREAMS, st.lists(st.integers(0, 10_000), max_size=12))
 def test_any_chunking_gives_the_events_of_one_chunk(raw: bytes, places: list[int]) -> None:
     check_any_cut(raw, places)

@@ -137,7 +137,6 @@ def test_one_report_of_many_tasks_is_whole() -> None:
 
 
 @given(streams())
-@settings(max_examples=40, deadline=None)
 def test_every_run_has_a_valid_document(records: list[Record]) -> None:
     SCHEMA.validate(rendered(fold(records)))
 

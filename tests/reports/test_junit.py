@@ -236,7 +236,6 @@ def outcome_counts(batch: BatchResult) -> tuple[int, int, int, int]:
 
 
 @given(streams())
-@settings(max_examples=60, deadline=None)
 def test_the_counts_are_the_outcomes(records: list[Record]) -> None:
     batch = fold(records)
     root = parsed(batch)

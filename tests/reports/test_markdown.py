@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -162,7 +162,6 @@ def test_where_not_even_lines_fit_what_went_wrong_goes_first() -> None:
 
 
 @given(streams(), st.integers(2_000, 8_000))
-@settings(max_examples=40, deadline=None)
 def test_no_run_outgrows_its_page(records: list[Record], max_bytes: int) -> None:
     batch: BatchResult = fold(records)
     text = Markdown(lambda _: "`log`\n" * 500, max_bytes).render(batch)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.sandboxes import local_files
@@ -126,7 +126,6 @@ def test_a_file_may_lie_a_thousand_directories_down(tmp_path: Path) -> None:
 parts = st.sampled_from(["a", "b", "link", "up", "to-file", "file", "missing", "..", "."])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(parts, max_size=6))
 def test_where_a_path_leads_is_where_the_system_leads(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]

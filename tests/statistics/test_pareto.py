@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.statistics.pareto import Offer, frontier
@@ -36,7 +36,6 @@ def test_one_or_none() -> None:
     assert names(Offer("only", 0, 0)) == ["only"]
 
 
-@settings(max_examples=25)
 @given(offers)
 def test_nobody_on_the_frontier_is_beaten_and_everybody_else_is(found: list[Offer]) -> None:
     best = frontier(found)

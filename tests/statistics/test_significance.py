@@ -32,7 +32,6 @@ def test_mcnemar_is_what_statsmodels_gives(worse: int, better: int, p: float) ->
     assert mcnemar_exact(better, worse) == mcnemar_exact(worse, better)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 40), st.integers(0, 40), st.integers(0, 5))
 def test_for_differences_of_one_the_sign_flip_test_is_mcnemar_s(worse: int, better: int, ties: int) -> None:
     steps = [Fraction(-1)] * worse + [Fraction(1)] * better + [Fraction(0)] * ties
@@ -86,7 +85,6 @@ def test_holm_is_what_statsmodels_gives() -> None:
     assert holm([0.04]) == (0.04,)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_keeps_the_order_and_lies_between_raw_and_bonferroni(values: list[float]) -> None:
     found = holm(values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch import tools
@@ -210,7 +210,6 @@ JSON = st.recursive(
         max_size=4,
     ),
 )
-@settings(max_examples=100, deadline=None)
 def test_any_json_is_parsed_or_explained(tool: Tool, arguments: dict[str, Any]) -> None:
     problem = None
     try:

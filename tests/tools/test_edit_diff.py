@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.tools.edit_diff import MAX_SPANS, Replacement, replaced, unified_diff
@@ -52,7 +52,6 @@ def edits(draw: st.DrawFn) -> tuple[bytes, list[Replacement]]:
 
 
 @given(edits())
-@settings(max_examples=150, deadline=None)
 def test_the_diff_turns_the_old_file_into_the_new_one(edit: tuple[bytes, list[Replacement]]) -> None:
     content, spans = edit
     after = replaced(content, spans)
@@ -63,7 +62,6 @@ def test_the_diff_turns_the_old_file_into_the_new_one(edit: tuple[bytes, list[Re
 
 
 @given(edits())
-@settings(max_examples=100, deadline=None)
 def test_the_first_changed_line_is_the_first_that_differs(edit: tuple[bytes, list[Replacement]]) -> None:
     content, spans = edit
     after = replaced(content, spans)

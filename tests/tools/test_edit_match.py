@@ -62,7 +62,6 @@ def check_unique_span(before: bytes, old: str, after: bytes, new: str) -> None:
 
 
 @given(before=BYTES, old=TEXT.filter(bool), after=BYTES, new=TEXT)
-@settings(max_examples=150, deadline=None)
 @example(before=b"a\r\n", old="b", after=b"\r\n", new="x\ny")
 @example(before=b"\xff", old="a", after=b"\xfe", new="é")
 @example(before=b"\xff\xfe", old="ab", after=b"", new="x")  # looks like UTF-16
@@ -87,7 +86,6 @@ def test_any_unique_span_is_replaced_and_every_other_byte_stays(
 
 
 @given(content=BYTES, old=TEXT.filter(bool), new=TEXT)
-@settings(max_examples=100, deadline=None)
 def test_whatever_matches_only_the_spans_change(content: bytes, old: str, new: str) -> None:
     places = places_of(content, old, coding_of(content), is_all=True)
     parts = []
@@ -111,7 +109,6 @@ def test_whatever_matches_only_the_spans_change(content: bytes, old: str, new: s
 
 
 @given(text=st.text("ab\n", min_size=1, max_size=30), old=st.text("ab\n", min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
 def test_a_crlf_file_is_matched_like_its_lf_twin(text: str, old: str) -> None:
     twin = text.replace("\n", "\r\n").encode()
     in_lf = places_of(text.encode(), old, UTF8)
@@ -125,7 +122,6 @@ def test_a_crlf_file_is_matched_like_its_lf_twin(text: str, old: str) -> None:
 
 
 @given(text=st.text("abc\n\u00e9\u4e00\U0001f600", max_size=20), codec=st.sampled_from(["le", "be"]))
-@settings(max_examples=80, deadline=None)
 def test_wide_text_is_matched_at_its_characters(text: str, codec: str) -> None:
     for width, unit in (("utf-16", 2), ("utf-32", 4)):
         content = f"\ufeff{text}".encode(f"{width}-{codec}")

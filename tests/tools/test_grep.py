@@ -435,7 +435,7 @@ ARGUMENTS = st.fixed_dictionaries(
 
 @NEEDS_RG
 @given(contents=st.lists(CONTENT, min_size=1, max_size=4), arguments=ARGUMENTS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_both_engines_give_the_same(
     context: FakeContext, workspace: Path, contents: list[bytes], arguments: dict[str, Any]
 ) -> None:

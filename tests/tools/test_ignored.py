@@ -114,7 +114,7 @@ def test_one_pattern_means_what_git_means(repository: Path, pattern: str) -> Non
     exclude=st.lists(st.sampled_from(PATTERNS), max_size=2),
     newline=st.sampled_from(["\n", "\r\n"]),
 )
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_several_files_mean_what_git_means(
     repository: Path, top: list[str], inner: list[str], exclude: list[str], newline: str
 ) -> None:

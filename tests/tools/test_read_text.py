@@ -35,7 +35,6 @@ def text(raw: bytes) -> str:
 
 
 @given(CONTENT, st.integers(1, 70), st.none() | st.integers(1, 70))
-@settings(max_examples=120, deadline=None)
 def test_a_window_is_the_lines_asked_for(content: bytes, offset: int, limit: int | None) -> None:
     lines = lines_of(content)
     got = window(content, offset, limit)
@@ -52,7 +51,6 @@ def test_a_window_is_the_lines_asked_for(content: bytes, offset: int, limit: int
 
 
 @given(CONTENT.filter(bool), st.integers(1, 5))
-@settings(max_examples=80, deadline=None)
 def test_following_the_windows_gives_the_whole_file(content: bytes, limit: int) -> None:
     offset, parts = 1, []
     for _ in range(200):
@@ -66,7 +64,6 @@ def test_following_the_windows_gives_the_whole_file(content: bytes, limit: int) 
 
 
 @given(st.lists(st.integers(0, 3000), max_size=80), st.integers(1, 40))
-@settings(max_examples=100, deadline=None)
 def test_our_own_limits_make_progress_and_lose_nothing(lengths: list[int], offset: int) -> None:
     check_progress(lengths, offset)
 
@@ -149,7 +146,6 @@ def test_two_thousand_lines_are_the_most() -> None:
 
 
 @given(CONTENT, st.integers(1, 40), st.none() | st.integers(1, 10))
-@settings(max_examples=80, deadline=None)
 def test_chunk_borders_change_nothing(content: bytes, offset: int, limit: int | None) -> None:
     """The same through chunks of three bytes, though a window reads more at once."""
     expected = window(content, offset, limit)

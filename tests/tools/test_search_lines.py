@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.tools.search_lines import MAX_LINE_CHARS, Line, PatternError, compiled, matching_lines
@@ -95,7 +95,6 @@ def test_lines_are_decoded_text_without_their_ends(tmp_path: Path, content: byte
 
 
 @given(st.text("ab.*+?()[]{}|\\\\^$[:alpha]", max_size=12))
-@settings(max_examples=200, deadline=None)
 def test_any_pattern_compiles_or_is_explained(pattern: str) -> None:
     try:
         find = compiled(pattern, is_literal=False, ignores_case=True)

@@ -40,7 +40,7 @@ async def test_the_file_holds_exactly_the_given_bytes(
 
 
 @given(content=st.text(max_size=60))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_any_text_is_written_as_utf8(context: FakeContext, workspace: Path, content: str) -> None:
     await call(WRITE, context, path="f.txt", content=content)
     assert (workspace / "f.txt").read_bytes() == content.encode()

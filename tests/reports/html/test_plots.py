@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_batch.reports.html.plots import (
@@ -36,7 +36,6 @@ def point(label: str, cost: float, rate: float, *, is_on_frontier: bool = True) 
     return Point(label, label, cost, rate, Interval(rate / 2, (1 + rate) / 2, "wilson"), is_on_frontier)
 
 
-@settings(max_examples=50)
 @given(points)
 def test_every_mark_lies_within_the_frame_with_its_whiskers_around_it(found: list[Point]) -> None:
     chart = scatter(found)
