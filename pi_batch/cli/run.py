@@ -57,7 +57,7 @@ from pi_batch.cli.options import (
     is_flag=True,
     envvar="PI_BATCH_TRY_AGAIN",
     show_envvar=True,
-    help="Also run what is left alone. Default: off.",
+    help="Run also what earlier nights speak against: left alone, unchanged, too early. Default: off.",
 )
 @click.option(
     "--cache",

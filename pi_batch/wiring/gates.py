@@ -44,12 +44,12 @@ class Gate(Struct, frozen=True):
     search_path: str | None
     """A PATH to find git on."""
     tries_again: bool = False
-    """Also what failed too often."""
+    """As though nothing were remembered."""
 
     async def skip(self, task: PlannedTask) -> Skip | None:
         """Why a task is not to run; None: it is. Raises: WorkspaceError."""
         condition = task.spec.only_if
-        tried = self.memory.of(task) if self.memory is not None else None
+        tried = None if self.memory is None or self.tries_again else self.memory.of(task)
         if condition is not None and condition.days is not None:
             reason = too_early(tried, condition.days, iso_utc(self.clock.time()))
             if reason is not None:
@@ -64,7 +64,7 @@ class Gate(Struct, frozen=True):
             reason = await self._unchanged(task, condition, base, tried)
             if reason is not None:
                 return Skip("only_if", reason)
-        reason = None if self.tries_again else left_alone(tried, task_sha256(task), base.commit)
+        reason = left_alone(tried, task_sha256(task), base.commit)
         return Skip("left_alone", reason) if reason is not None else None
 
     async def _base(self, task: PlannedTask) -> Base | None:

@@ -43,7 +43,7 @@ class RunOptions(Struct, frozen=True):
     state: str | None = None
     """Where what was tried is remembered between nights."""
     tries_again: bool = False
-    """Also what failed so often that it is left alone."""
+    """Also what earlier nights speak against."""
     output: Path | None = None
     junit: Path | None = None
     json_file: Path | None = None

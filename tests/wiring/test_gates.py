@@ -137,6 +137,7 @@ async def test_days_since_the_last_run_are_counted_without_looking_at_the_reposi
     task = night.task("nowhere", days=2.0)
     night.remember(task)
     assert "ran 0.0 days ago, and every 2 is enough" in await night.reason(task)
+    assert await night.skip(task, tries_again=True) is None
     night.clock.advance(2 * 86_400)
     assert await night.skip(task) is None
 
