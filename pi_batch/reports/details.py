@@ -95,7 +95,7 @@ def _around(result: RunResult) -> list[str]:
 
 
 def _files(result: RunResult) -> Iterable[tuple[str, str | None]]:
-    return (("session", result.session), ("patch", result.patch))
+    return (("session", result.session), ("patch", result.patch), ("digest", result.digest))
 
 
 def _listed(title: str, items: Sequence[Item], line: Callable[[Item], str]) -> list[str]:

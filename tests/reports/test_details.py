@@ -84,3 +84,8 @@ def test_what_held_scripts_is_said() -> None:
     held = CodemodeCounts(1, 2, 3, ("process", "seccomp"))
     assert "scripts held by: process, seccomp" in details(row("red", codemode=held), read_log, 10_000)
     assert "held by" not in details(row("red"), read_log, 10_000)
+
+
+def test_the_digest_of_a_benchmark_task_is_said() -> None:
+    assert f"digest: {'d' * 64}" in details(row("red", digest="d" * 64), read_log, 10_000)
+    assert "digest" not in details(row("red"), read_log, 10_000)

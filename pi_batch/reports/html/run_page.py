@@ -169,6 +169,9 @@ def _behind(result: RunResult) -> Iterator[Fact]:
     yield Fact("task", plain_line(f"{result.key} ({result.spec})", 300))
     if len(result.models_used) > 1:
         yield Fact("models", plain_line(", ".join(result.models_used), 300))
+    if result.digest:
+        edition = f", edition {result.edition}" if result.edition else ""
+        yield Fact("digest", plain_line(f"{result.digest}{edition}", 120))
     if result.stop is not None and result.stop != "completed":
         yield Fact("stop", result.stop)
     if result.error is not None:

@@ -13,7 +13,7 @@ from pi_batch.results import BatchResult
 from tests.reports.batches import HOSTILE, hostile, many, one_of_everything, read_log
 from tests.reports.html.pages import Page, assert_safe
 from tests.reports.html.test_session_page import PAYLOADS
-from tests.streams import Stream
+from tests.streams import Stream, planned
 
 
 def page_of(batch: BatchResult, **links: str) -> Page:
@@ -25,8 +25,8 @@ def test_every_planned_task_has_its_line_and_what_stands_behind_it() -> None:
     page = page_of(batch)
     assert page.tags.count("tr") == len(batch.planned) + 1
     assert page.tags.count("details") >= len(batch.planned)
-    for planned in batch.planned:
-        assert planned.task_id in page.text
+    for one in batch.planned:
+        assert one.task_id in page.text
     assert page.texts["h1"][0].startswith("pi-batch: ")
 
 
@@ -91,3 +91,12 @@ def test_hostile_text_in_any_field_stays_text(text: str) -> None:
 def test_a_thousand_failing_tasks_are_a_page_of_bounded_size() -> None:
     document = Html(lambda _: "x" * 100_000).render(many(1_000, answer="é" * 1_000))
     assert len(document.encode()) < 40_000_000
+
+
+def test_what_a_benchmark_task_is_made_of_is_said() -> None:
+    stream = Stream(planned("one", digest="a1b2" * 16, edition="2026.12\n"), "two")
+    for key in ("one", "two"):
+        stream.start(key).agent(key).end(key)
+    page = page_of(fold(stream.finish(0).records))
+    assert page.text.count("a1b2" * 16 + ", edition 2026.12") == 1
+    assert page.text.count("digest") == 1
