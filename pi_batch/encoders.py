@@ -51,6 +51,11 @@ def visible(text: str) -> str:
     return OBEYED.sub(_spelled, text.replace("\r\n", "\n"))
 
 
+def path_line(path: str, max_chars: int = 300) -> str:
+    """A path as one line: a carriage return in it is shown, and hides nothing of what stands before it."""
+    return plain_line(path.replace("\r", "\\x0d"), max_chars)
+
+
 def _spelled(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"

@@ -22,6 +22,7 @@ from pi_batch.encoders import (
     keep_tail,
     markdown_code,
     markdown_fence,
+    path_line,
     plain,
     plain_line,
     utf8_bytes,
@@ -185,6 +186,12 @@ def test_documents_for_a_log_mean_the_same_without_commands(text: str) -> None:
 
 def test_names_with_colons_inside_a_line_stay_as_they_are() -> None:
     assert workflow_safe("tests/a.py::test_b ::") == "tests/a.py::test_b ::"
+
+
+def test_nothing_of_a_path_is_hidden() -> None:
+    assert path_line(".github/workflows/x\rREADME.md") == ".github/workflows/x\\x0dREADME.md"
+    assert path_line("a b/é.py") == "a b/é.py"
+    assert "\n" not in path_line("a\n::error::b\x1b[2K")
 
 
 # --- sizes ----------------------------------------------------------------------------------------

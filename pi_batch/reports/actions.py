@@ -140,9 +140,16 @@ def _outcome(batch: BatchResult) -> str:
 
 
 def _changed_files(results: Sequence[RunResult]) -> str:
-    """One path a line, each once; a path that is no line of its own is left to the report."""
+    """One path a line, each once, as many as fit; a path that is no line of its own is left to the report."""
     paths = dict.fromkeys(file.path for result in results for file in result.changed_files)
-    return "\n".join([path for path in paths if "\n" not in path and "\r" not in path][:CHANGED_FILES_MAX])
+    lines: list[str] = []
+    room = OUTPUT_MAX_BYTES
+    for path in [path for path in paths if "\n" not in path and "\r" not in path][:CHANGED_FILES_MAX]:
+        room -= len(path.encode("utf-8", "replace")) + 1
+        if room < 0:
+            break
+        lines.append(path)
+    return "\n".join(lines)
 
 
 def _failing(result: RunResult | None) -> list[VerificationResult]:

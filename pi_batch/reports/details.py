@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from pi_batch.encoders import Measure, keep_head, keep_tail, plain, plain_line, utf8_bytes
+from pi_batch.encoders import Measure, keep_head, keep_tail, path_line, plain, plain_line, utf8_bytes
 from pi_batch.outcome import failing_check
 from pi_batch.reports.rows import ReadLog, Row
 from pi_batch.result_words import spent, waited
@@ -75,16 +75,16 @@ def _around(result: RunResult) -> list[str]:
     """What changed, what was refused and what it took."""
 
     def change(file: ChangedFile) -> str:
-        source = f" (from {plain_line(file.old_path)})" if file.old_path else ""
+        source = f" (from {path_line(file.old_path)})" if file.old_path else ""
         size = "binary" if file.added is None else f"+{file.added} -{file.deleted}"
-        return f"{file.status} {plain_line(file.path)}{source} {size}"
+        return f"{file.status} {path_line(file.path)}{source} {size}"
 
     def denial(refused: PermissionDenial) -> str:
         return f"{plain_line(refused.tool, 60)}: {plain_line(refused.rule)}"
 
     return [
         *_listed("changed files:", result.changed_files, change),
-        *_listed("protected paths touched:", result.protected_touched, plain_line),
+        *_listed("protected paths touched:", result.protected_touched, path_line),
         *_listed("calls denied:", result.permission_denials, denial),
         *_listed("warnings:", result.warnings, plain_line),
         f"took: {spent(result)}",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pi_batch.encoders import output_entry, workflow_command
 from pi_batch.events import Warned
 from pi_batch.fold import fold
-from pi_batch.reports.actions import ANSWER_MAX_BYTES, ActionsReport, step_outputs
+from pi_batch.reports.actions import ANSWER_MAX_BYTES, OUTPUT_MAX_BYTES, ActionsReport, step_outputs
 from pi_batch.results import BatchResult, ChangedFile
 from tests.reports.batches import HOSTILE, hostile, many, one_of_everything, read_log
 from tests.runner_lines import Command, commands, outputs
@@ -166,3 +166,11 @@ def test_a_long_answer_is_cut_and_says_so_but_structured_output_is_whole_or_abse
 def test_changed_files_are_lines_and_a_name_with_a_line_end_is_none() -> None:
     files = (ChangedFile("a b.py", "added", 1, 0), ChangedFile("x\ny", "added", 1, 0))
     assert step_outputs(failing(changed_files=files), {})["changed-files"] == "a b.py"
+
+
+def test_of_too_many_changed_files_as_many_as_fit_are_named() -> None:
+    """An empty output would say that nothing was changed."""
+    files = tuple(ChangedFile(f"{number:04}-{'é' * 150}", "added", 1, 0) for number in range(1_500))
+    lines = step_outputs(failing(changed_files=files), {})["changed-files"].split("\n")
+    assert lines == [file.path for file in files[: len(lines)]]
+    assert OUTPUT_MAX_BYTES - 1_000 < sum(len(line.encode()) + 1 for line in lines) <= OUTPUT_MAX_BYTES + 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pi_batch.encoders import keep_tail, plain, plain_line
+from pi_batch.encoders import keep_tail, path_line, plain, plain_line
 from pi_batch.reports.html.branches import percent
 from pi_batch.reports.html.charts import Chart, Timeline, charts, timeline
 from pi_batch.reports.html.prose import prose
@@ -178,7 +178,7 @@ def _behind(result: RunResult) -> Iterator[Fact]:
         yield Fact("error", plain_line(f"{result.error.kind}: {result.error.message}", 600))
     groups = (
         ("changed", [_change(file) for file in result.changed_files]),
-        ("protected", [plain_line(path) for path in result.protected_touched]),
+        ("protected", [path_line(path) for path in result.protected_touched]),
         ("denied", [plain_line(f"{one.tool}: {one.rule}") for one in result.permission_denials]),
         ("warnings", [plain_line(warning) for warning in result.warnings]),
     )
@@ -193,6 +193,6 @@ def _behind(result: RunResult) -> Iterator[Fact]:
 
 
 def _change(file: ChangedFile) -> str:
-    source = f" (from {plain_line(file.old_path)})" if file.old_path else ""
+    source = f" (from {path_line(file.old_path)})" if file.old_path else ""
     size = "binary" if file.added is None else f"+{file.added} −{file.deleted}"
-    return f"{file.status} {plain_line(file.path)}{source} {size}"
+    return f"{file.status} {path_line(file.path)}{source} {size}"
