@@ -322,7 +322,7 @@ class SuiteSpec(SpecModel, frozen=True, kw_only=True):
     edition: str = ""
     """Of the tasks, where results are to be compared: a suite of another edition is another suite."""
     tasks: tuple[Any, ...]
-    """Paths and globs, relative to this file, and whole tasks."""
+    """Paths and globs, relative to this file, `builtin:NAME`, and whole tasks."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """What every task starts from; the task's own word wins, its lists replace."""
     matrix: Mapping[str, Any] = field(default_factory=dict)

@@ -44,7 +44,7 @@ def load_specs(
         for file in _files(word, cwd, builtin_dir or builtin_directory(), problems):
             if file.path not in loaded:
                 loaded.add(file.path)
-                members += load_file(file, cwd, problems)
+                members += load_file(file, cwd, problems, builtin_dir or builtin_directory())
     _note_repeated_ids(members, problems)
     return tuple(members)
 

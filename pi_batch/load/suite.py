@@ -22,6 +22,7 @@ from pi_batch.spec import SuiteSpec, TaskSpec
 from pi_batch.wording import nearest, quoted
 
 SUFFIXES: Final = (".yaml", ".yml")
+BUILTIN: Final = "builtin:"
 MAX_MATCHES: Final = 10_000
 """Of one glob."""
 
@@ -59,6 +60,13 @@ class Suite(Struct, frozen=True):
         return frozenset(self.matrix.inputs)
 
 
+class Places(Struct, frozen=True):
+    """Where the names in a suite lead."""
+
+    cwd: Path
+    builtin_dir: Path | None
+
+
 class Member(Struct, frozen=True):
     """A task and the suite that it runs in."""
 
@@ -67,8 +75,10 @@ class Member(Struct, frozen=True):
     spec_sha256: str
 
 
-def load_file(file: SpecFile, cwd: Path, problems: Problems) -> tuple[Member, ...]:
-    """The tasks of a file, suite or not; what is wrong is noted."""
+def load_file(
+    file: SpecFile, cwd: Path, problems: Problems, builtin_dir: Path | None = None
+) -> tuple[Member, ...]:
+    """The tasks of a file, suite or not; what is wrong is noted. `builtin_dir` is where `builtin:NAME` is."""
     node = read_yaml(file.path, file.name, file.directory, problems)
     if node is None:
         return ()
@@ -79,7 +89,7 @@ def load_file(file: SpecFile, cwd: Path, problems: Problems) -> tuple[Member, ..
     stem = file.path.stem
     if is_suite(node):
         name = file.path.parent.name if stem == "suite" else stem
-        return tuple(_load_suite(node, name or stem, cwd, problems))
+        return tuple(_load_suite(node, name or stem, Places(cwd, builtin_dir), problems))
     task = load_task(node, None, stem, Where(), varying=frozenset(), problems=problems)
     return (Member(task, Suite(stem), node.source.sha256),) if task else ()
 
@@ -90,7 +100,7 @@ def is_suite(node: Fields) -> bool:
     return "tasks" in keys or ("prompt" not in keys and bool(keys & _SUITE_ONLY))
 
 
-def _load_suite(node: Fields, stem: str, cwd: Path, problems: Problems) -> Iterator[Member]:
+def _load_suite(node: Fields, stem: str, places: Places, problems: Problems) -> Iterator[Member]:
     spec = decode_model(node, SuiteSpec, Where(), Decoding(problems, {}, {}, _SUITE_HINTS))
     defaults, tasks, matrix = node.get("defaults"), node.get("tasks"), node.get("matrix")
     defaults = defaults if isinstance(defaults, Fields) else None
@@ -113,7 +123,7 @@ def _load_suite(node: Fields, stem: str, cwd: Path, problems: Problems) -> Itera
                     digest = hashlib.sha256(f"{item.source.sha256}\n{task.spec.id}".encode()).hexdigest()
                     yield Member(task, suite, digest)
             case Scalar() if item.style != "refused":
-                files = [file for file in _named(item, where, cwd, problems) if file.path not in loaded]
+                files = [file for file in _named(item, where, places, problems) if file.path not in loaded]
                 loaded.update(file.path for file in files)
                 for file in files:
                     yield from _member(file, item, where, suite, problems)
@@ -136,13 +146,27 @@ def _member(file: SpecFile, at: Node, where: Where, suite: Suite, problems: Prob
         problems.add(node, Where(), f"got {got(node)}, need a mapping: a task with prompt:")
 
 
-def _named(item: Scalar, where: Where, cwd: Path, problems: Problems) -> list[SpecFile]:
-    """The files that one path or glob of a suite means."""
+def _named(item: Scalar, where: Where, places: Places, problems: Problems) -> list[SpecFile]:
+    """The files that one path, glob or built-in name of a suite means."""
     try:
-        return _existing(item, where, cwd, problems)
+        if item.text.startswith(BUILTIN):
+            return _builtin(item, where, places, problems)
+        return _existing(item, where, places.cwd, problems)
     except OSError as error:
         problems.add(item, where, f"got {quoted(item.text)}, which cannot be read: {error.strerror or error}")
         return []
+
+
+def _builtin(item: Scalar, where: Where, places: Places, problems: Problems) -> list[SpecFile]:
+    """A built-in task; what it names is relative to the current directory, as on the command line."""
+    directory, name = places.builtin_dir, item.text.removeprefix(BUILTIN)
+    found = directory_files(directory, "", places.cwd) if directory and directory.is_dir() else []
+    paths = {file.path.stem: file.path for file in found}
+    if name not in paths:
+        message = f"got {quoted(item.text)}, which is no built-in task{nearest(name, paths)}"
+        problems.add(item, where, message)
+        return []
+    return [SpecFile(paths[name], item.text, places.cwd)]
 
 
 def _existing(item: Scalar, where: Where, cwd: Path, problems: Problems) -> list[SpecFile]:

@@ -424,3 +424,20 @@ def test_a_suite_that_cannot_read_a_task_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").mkdir()
     (tmp_path / "a.yaml" / "x.yaml").symlink_to("x.yaml")
     assert ids(plan(tmp_path, {}, "s.yaml")) == ["b"]
+
+
+def test_a_suite_may_name_built_in_tasks(tmp_path: Path) -> None:
+    files = {
+        "built/lint.yaml": "prompt: Lint {{ inputs.n }}.\ninputs: {n: {}}\nworkspace: {path: .}\n",
+        "project/s.yaml": "tasks: ['builtin:lint']\nmatrix: {repo: [x/a], n: ['1', '2']}\n",
+    }
+    write(tmp_path, files)
+    made = plan(tmp_path / "project", {}, "s.yaml", builtin_dir=tmp_path / "built")
+    assert [task.spec.prompt for task in made.tasks] == ["Lint 1.", "Lint 2."]
+    assert {task.planned.spec for task in made.tasks} == {"builtin:lint"}
+
+
+def test_a_built_in_task_that_is_none_is_said_with_the_nearest(tmp_path: Path) -> None:
+    write(tmp_path, {"built/lint.yaml": "prompt: x\n"})
+    line = problem(tmp_path, "tasks: ['builtin:lnt']\n", builtin_dir=tmp_path / "built")
+    assert line == "a.yaml:1: tasks[0]: got 'builtin:lnt', which is no built-in task, did you mean 'lint'?"
