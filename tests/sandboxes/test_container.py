@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +123,40 @@ async def test_variables_are_the_images_under_those_of_the_command(name: str, tm
         home, path, kept = rig.printed.rstrip("\n").split("\n")
     assert (home, kept) == ("/pi-batch/home", "x")
     assert "/usr/bin" in path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENGINES)
+async def test_a_list_of_hosts_is_reached_by_our_proxy_and_nothing_else_is(name: str, tmp_path: Path) -> None:
+    more = settings(name)
+    if more is None:
+        pytest.skip("neither an engine nor bubblewrap is here")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_answer, args=(server,), daemon=True).start()
+        host = f"localhost:{server.getsockname()[1]}"
+        sandbox = load(name)(place_in(tmp_path, network=(host,)), **more)
+        await sandbox.start()
+        output: list[bytes] = []
+        code = (
+            "import os, urllib.request as u\n"
+            "for name in ('NO_PROXY', 'no_proxy'): os.environ.pop(name)\n"
+            f"for at in ('{host}', 'example.org'):\n"
+            "    try: print(u.urlopen(f'http://{at}/', timeout=5).status)\n"
+            "    except OSError as error: print(error)\n"
+        )
+        env = {"LANG": "C.UTF-8"}
+        run = ["python3", "-c", code]
+        await sandbox.exec(run, cwd="/", env=env, timeout_s=20, on_output=output.append)
+        await sandbox.close()
+    assert b"".join(output) == b"200\nHTTP Error 403: Forbidden\n"
+
+
+def _answer(server: socket.socket) -> None:
+    """One request, answered."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
 
 @pytest.mark.slow
