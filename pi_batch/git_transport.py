@@ -1,9 +1,10 @@
 """Runs git where it talks to another repository: fetches and pushes.
 
 Unlike `git.py` it has the caller's own settings and credentials, for that is what they need. No hook runs,
-nothing is asked (no terminal, no askpass program, ssh in batch mode), only plain transports are allowed,
+nothing is asked (no terminal, no askpass program), only plain transports are allowed,
 and every call has a time limit after which git and whatever helper it started are killed. Credentials that
-this program knows go to git in variables: no command line and no file shows them.
+this program knows go to git in variables: no command line and no file shows them. In a session of its own
+ssh has no terminal to ask on, and no askpass program to ask by, so that it fails instead.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ _PINNED: Final = (
     ("core.fsmonitor", "false"),
     ("core.pager", "cat"),
     ("push.gpgSign", "false"),
+    ("push.followTags", "false"),
+    ("push.recurseSubmodules", "no"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("fetch.unpackLimit", "1"),  # always a pack: packs are linked into workspaces one by one
@@ -138,7 +141,6 @@ class Transport:
         numbered = {f"GIT_CONFIG_KEY_{number}": key for number, (key, _) in enumerate(settings)}
         numbered |= {f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in enumerate(settings)}
         return {
-            "GIT_SSH_COMMAND": "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15",
             **kept,
             **_FIXED,
             "GIT_DIR": str(place),

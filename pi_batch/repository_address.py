@@ -111,7 +111,10 @@ def _of_url(text: str) -> Address:
     if scheme == "file":
         if parts.netloc.lower() not in ("", "localhost") or not parts.path.strip("/"):
             raise ValueError("need file:///PATH")
-        return Address("local", unquote(parts.path))
+        path = unquote(parts.path)
+        if not path.isprintable():
+            raise ValueError("need a path without control characters")
+        return Address("local", path)
     if scheme not in _NETWORK:
         raise ValueError("need an https, ssh or file URL, or a path")
     _check_parts(parts.username if scheme == "ssh" else None, host, parts.path.lstrip("/"))

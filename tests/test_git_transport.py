@@ -40,9 +40,10 @@ async def test_variables_that_name_a_repository_or_ask_somebody_are_taken_out(tm
     assert found["GIT_SSH_COMMAND"] == "ssh -i key"
     assert "ext" not in found["GIT_ALLOW_PROTOCOL"].split(":")
     assert not {"GIT_INDEX_FILE", "GIT_CONFIG_PARAMETERS", "GIT_TRACE"} & found.keys()
-    settings = {found[f"GIT_CONFIG_KEY_{n}"]: found[f"GIT_CONFIG_VALUE_{n}"] for n in range(11)}
+    settings = {found[f"GIT_CONFIG_KEY_{n}"]: found[f"GIT_CONFIG_VALUE_{n}"] for n in range(13)}
     assert settings["core.hooksPath"] == "/dev/null"
-    assert int(found["GIT_CONFIG_COUNT"]) == 11
+    assert settings["push.followTags"] == "false"
+    assert int(found["GIT_CONFIG_COUNT"]) == 13
 
 
 async def test_credentials_go_to_their_server_alone_and_on_no_command_line(tmp_path: Path) -> None:
@@ -103,3 +104,19 @@ IDLE = "fatal: Could not read from remote repository.\n"
 )
 def test_the_reason_that_git_gives_is_the_one_that_says_something(output: str, reason: str) -> None:
     assert Said(1, output).last_line == reason
+
+
+@pytest.mark.slow
+async def test_ssh_has_nobody_to_ask_and_the_users_own_command_is_kept(tmp_path: Path) -> None:
+    asks = tmp_path / "ssh"
+    asks.write_text(
+        '#!/bin/sh\n(read answer < /dev/tty) 2>/dev/null && echo asked >&2\necho "I am $0" >&2\nexit 255\n'
+    )
+    asks.chmod(0o755)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / ".gitconfig").write_text(f"[core]\n\tsshCommand = {asks}\n")
+    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "DISPLAY": ":0", "SSH_ASKPASS": "/usr/bin/gui"}
+    said = await Transport(GIT, environ).run(tmp_path, "ls-remote", "--", "git@host.invalid:a", timeout_s=30)
+    assert said.last_line == f"I am {asks}"
+    assert "asked" not in said.output

@@ -74,6 +74,7 @@ def test_the_host_of_an_address(address: str, host: str) -> None:
         ("https://h/a?token=12345", "without '?'"),
         ("https://h/a#b", "without '?'"),
         ("file://h/a", "need file:///PATH"),
+        ("file:///a%0Ab", "without control characters"),
         ("ftp://h/a", "need an https, ssh or file URL"),
         ("git://h/a", "need an https, ssh or file URL"),
         ("ssh://git:secret@h/a", "ssh takes no password"),
@@ -124,6 +125,7 @@ def test_any_text_is_an_address_or_refused(text: str) -> None:
         without_credentials(text)
     assert not address.url.startswith("-")
     assert slug(address.name) == address.name
+    assert address.url.isprintable()
 
 
 def test_relative_paths_start_in_a_directory_and_urls_do_not() -> None:
