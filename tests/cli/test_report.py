@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cases.turns import bash, say, turn
+from tests.cases.turns import bash, call, say, turn
 from tests.cli.calling import MODEL, Desk
 from tests.living import NAP, living
 from tests.reports.html.pages import assert_safe
@@ -45,9 +45,23 @@ def test_a_page_of_the_run_links_pages_of_its_sessions(desk: Desk) -> None:
     links = {href for href in page.values("a", "href") if not href.startswith("#")}
     assert links == {"run-sessions/green.html", "run-sessions/red.html"}
     assert "why" in page.text
+    assert page.text.count("I look") == page.text.count("The story") == 2
     for link in links:
         session = assert_safe((desk.path / "shown" / link).read_text(encoding="utf-8"))
         assert "I look" in session.text
+
+
+@pytest.mark.slow
+def test_a_story_that_is_too_long_for_its_runs_page_has_its_own_page_alone(desk: Desk) -> None:
+    long = [turn(call("think", thought=f"{number} {'é' * 99_000}"), text="I think") for number in range(14)]
+    desk.record(*long, say("done"))
+    assert desk.run().code == 0
+    assert desk.call("report", "out", "--html", "run.html").code == 0
+    page = assert_safe((desk.path / "run.html").read_text(encoding="utf-8"))
+    assert "The story" not in page.text
+    assert len(page.document) < 100_000
+    assert "run-sessions/task.html" in page.values("a", "href")
+    assert "I think" in (desk.path / "run-sessions/task.html").read_text(encoding="utf-8")
 
 
 def test_a_session_that_cannot_be_shown_has_no_link_and_costs_no_page(desk: Desk) -> None:
