@@ -95,6 +95,10 @@ class ScriptHost(Protocol):
         """Start a tool call; its reply comes through `receive`. Ids rise by one from 1."""
         ...
 
+    def drop(self, call_id: int) -> None:
+        """End a call whose result nobody waits for; its reply comes all the same, as an error."""
+        ...
+
     def output(self, text: str) -> None:
         """A piece of what the script prints."""
         ...

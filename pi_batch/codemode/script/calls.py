@@ -38,11 +38,24 @@ class NotAwaited(TypeError):
 class Call(Waitable):
     """One tool call on its way. Whatever is done with it but `await` says that `await` is missing."""
 
-    __slots__ = ("_name",)
+    __slots__ = ("_drop", "_name")
 
-    def __init__(self, loop: Loop, name: str) -> None:
+    def __init__(self, loop: Loop, name: str, drop: Callable[[], None]) -> None:
         super().__init__(loop)
         self._name = name
+        self._drop = drop
+
+    def cancel(self) -> bool:
+        """Settle it as cancelled, and let the host end it, unless it has settled."""
+        is_cancelled = super().cancel()
+        if is_cancelled:
+            self._drop()
+        return is_cancelled
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more: end it."""
+        if not self.is_wanted:
+            self.cancel()
 
     def describe(self) -> str:
         """`tools.read(...)`."""
@@ -129,7 +142,8 @@ class Calls:
         if self._count >= self._max_calls:
             raise ToolError(f"more than {self._max_calls} tool calls in one script", kind="not_run")
         self._count += 1
-        call = Call(self._loop, name)
+        number = self._count
+        call = Call(self._loop, name, lambda: self._drop(number))
         self.every.append(call)
         if len(self._out) >= self._max_at_once:
             self._queue.append((self._count, name, arguments, call))
@@ -145,6 +159,11 @@ class Calls:
             return
         self._out[number] = call
         self._loop.calls_out = len(self._out)
+
+    def _drop(self, number: int) -> None:
+        """Tell the host that nobody wants this call's result; it still replies."""
+        if number in self._out:
+            self._host.drop(number)
 
     def receive(self, timeout_s: float | None) -> bool:
         """Take the next reply, if one comes in time, and send what waited for its place."""

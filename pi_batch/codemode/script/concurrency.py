@@ -38,7 +38,7 @@ class Asyncio:
             "iscoroutine": lambda value: type(value) is CoroutineType,
             "run": self.run,
             "to_thread": self.to_thread,
-            "shield": self._loop.task,
+            "shield": lambda awaited: Shielded(loop, loop.task(awaited)),
             "get_event_loop": self.loop,
             "get_running_loop": self.loop,
             "new_event_loop": self.loop,
@@ -140,6 +140,23 @@ class Mapped(Waitable):
         source.on_settled(lambda: self.settle(value))
 
 
+class Shielded(Waitable):
+    """Settles as something else does, which goes on when nobody waits for this one any more."""
+
+    __slots__ = ()
+
+    def __init__(self, loop: Loop, source: Waitable) -> None:
+        super().__init__(loop)
+        source.is_seen = True
+        source.on_settled(lambda: self._as(source))
+
+    def _as(self, source: Waitable) -> None:
+        try:
+            self.settle(source.result())
+        except BaseException as error:  # noqa: BLE001 -- handed on
+            self.settle(error=error)
+
+
 class First(Waitable):
     """Settles when the first of several does."""
 
@@ -191,6 +208,11 @@ class Gather(Waitable):
     def cancel(self) -> bool:
         """Cancel all of them."""
         return [task.cancel() for task in self._tasks].count(True) > 0
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more: cancel all of them."""
+        if not self.is_wanted:
+            self.cancel()
 
 
 @readable("acquire", "release", "locked")

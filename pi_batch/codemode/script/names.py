@@ -38,6 +38,7 @@ NATIVE: Final = frozenset(
     {
         "parser",
         *("settle", "on_settled", "forget", "interrupt", "forgive", "is_seen", "describe", "script_getattr"),
+        *("give_up", "is_wanted"),
     }
 )
 """Attributes that must not be read natively, as patterns do: `PurePosixPath.parser` is the module `posixpath`

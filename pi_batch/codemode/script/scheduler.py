@@ -113,6 +113,14 @@ class Waitable:
         if wake in self._waiters:
             self._waiters.remove(wake)
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody waits for it."""
+        return bool(self._waiters)
+
+    def give_up(self) -> None:
+        """A task that waited for it was cancelled; what goes on elsewhere ends then, as with asyncio."""
+
     def __reduce_ex__(self, protocol: object) -> Any:
         raise TypeError("what can be awaited cannot be copied")
 
@@ -146,10 +154,11 @@ class Task(Waitable):
         if self._is_done:
             return False
         self._cancels = max(self._cancels, 1)
-        if self._waits_for is not None:
-            self._waits_for.forget(self._step)
-            self._waits_for = None
+        waited, self._waits_for = self._waits_for, None
+        if waited is not None:
+            waited.forget(self._step)
             self._loop.soon(self._step)
+            waited.give_up()
         return True
 
     def get_name(self) -> str:

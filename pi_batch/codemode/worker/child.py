@@ -33,6 +33,7 @@ from pi_batch.codemode.worker.frames import (
 )
 from pi_batch.codemode.worker.wire import (
     Call,
+    Drop,
     Image,
     Message,
     Output,
@@ -164,6 +165,11 @@ class _Port:
         frame = encoded_by_worker(message_json(Call(call_id, name, arguments)), limit_bytes=MAX_CALL_BYTES)
         self.flush()
         self.write(frame)
+
+    def drop(self, call_id: int) -> None:
+        """End a call that nobody waits for."""
+        self.flush()
+        self.write(encoded(message_json(Drop(call_id))))
 
     def output(self, text: str) -> None:
         """Print; from a certain number of pieces on they are gathered for a moment."""

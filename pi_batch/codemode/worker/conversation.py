@@ -15,6 +15,7 @@ from pi_batch.codemode.values import MAX_OUTPUT_CHARS, CallReply, ScriptEnd, Scr
 from pi_batch.codemode.worker.frames import FrameError, FrameReader, encoded
 from pi_batch.codemode.worker.wire import (
     Call,
+    Drop,
     Image,
     Message,
     Output,
@@ -60,6 +61,8 @@ class Conversation:
         self.ready: Ready | None = None
         """What holds the worker; None for one that never said so, which has seen nothing of the script."""
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._calls: dict[int, asyncio.Task[CallReply]] = {}
+        """Those that run, by their ids."""
         self._failure: asyncio.Future[None] = self._loop.create_future()
         self._queue: deque[tuple[memoryview, bool]] = deque()
         """What is to be sent, and whether it answers a call."""
@@ -146,6 +149,9 @@ class Conversation:
                     raise SandboxError(f"codemode is not available: {message.refusal}")
             case Call():
                 self._take_call(message)
+            case Drop():
+                if (task := self._calls.get(message.call_id)) is not None:
+                    task.cancel()
             case Output():
                 self._output_chars += len(message.text)
                 if self._output_chars > MAX_OUTPUT_CHARS:
@@ -171,12 +177,21 @@ class Conversation:
             raise FrameError(f"more than {self._request.max_calls_at_once} calls at once")
         self._last_id = call.call_id
         self._open_calls += 1
-        self._task(self._answer(call)).add_done_callback(self._on_answered)
+        running: asyncio.Task[CallReply] = self._task(self._on_call(call.call_id, call.name, call.arguments))
+        self._calls[call.call_id] = running
+        self._task(self._answer(call, running)).add_done_callback(self._on_answered)
 
     # --- answering ----------------------------------------------------------------------------------
 
-    async def _answer(self, call: Call) -> None:
-        reply = await self._on_call(call.call_id, call.name, call.arguments)
+    async def _answer(self, call: Call, running: asyncio.Task[CallReply]) -> None:
+        try:
+            reply = await running
+        except asyncio.CancelledError:
+            if self._is_closed:
+                raise
+            reply = CallReply(call.call_id, error=f"{call.name}: the script gave it up", error_kind="failed")
+        finally:
+            self._calls.pop(call.call_id, None)
         try:
             frame = encoded(reply_json(reply))
         except FrameError as error:

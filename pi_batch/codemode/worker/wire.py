@@ -50,6 +50,13 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """The script waits for a call no longer."""
+
+    call_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """A piece of what it prints."""
 
@@ -64,7 +71,7 @@ class Image:
     mime_type: str
 
 
-Message = Ready | Call | Output | Image | ScriptEnd
+Message = Ready | Call | Drop | Output | Image | ScriptEnd
 
 
 # --- host to worker ---------------------------------------------------------------------------------
@@ -120,6 +127,8 @@ def message_json(message: Message) -> dict[str, Any]:
                 "name": message.name,
                 "arguments": dict(message.arguments),
             }
+        case Drop():
+            return {"kind": "drop", "id": message.call_id}
         case Output():
             return {"kind": "output", "text": message.text}
         case Image():
@@ -154,6 +163,8 @@ def message_from(body: bytes) -> Message:
             return Call(
                 fields.integer("id"), fields.text("name", MAX_NAME_CHARS), fields.mapping("arguments")
             )
+        case "drop":
+            return Drop(fields.integer("id"))
         case "output":
             return Output(fields.text("text"))
         case "image":

@@ -54,7 +54,8 @@ class FakeHost:
     most_out: int = 0
     replies: deque[CallReply] = field(default_factory=deque)
     is_silent: bool = False
-    """True: no call is ever answered."""
+    """True: no call is ever answered, unless it is dropped."""
+    dropped: list[int] = field(default_factory=list)
 
     def call(self, call_id: int, name: str, arguments: Mapping[str, Any]) -> None:
         """Take a call; its reply waits."""
@@ -67,6 +68,12 @@ class FakeHost:
             self.replies.append(CallReply(call_id, self._answer(name, dict(arguments))))
         except (KeyError, ValueError) as error:
             self.replies.append(CallReply(call_id, error=str(error.args[0]), error_kind="failed"))
+
+    def drop(self, call_id: int) -> None:
+        """End a call: its reply is an error then."""
+        self.dropped.append(call_id)
+        if self.is_silent:
+            self.replies.append(CallReply(call_id, error="given up", error_kind="failed"))
 
     def output(self, text: str) -> None:
         """Keep what is printed."""

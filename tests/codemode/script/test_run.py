@@ -276,3 +276,50 @@ def test_c_code_may_import_what_is_loaded_and_a_script_may_not() -> None:
     )
     assert (ran.text, ran.error) == ("3\n", "")
     assert "not available" in run("import sys").error
+
+
+LATE = "except TimeoutError:\n    print('late')\n"
+GIVEN_UP = {
+    "wait_for": f"try:\n    await asyncio.wait_for(tools.bash(command='x'), 0.01)\n{LATE}",
+    "timeout": "try:\n    async with asyncio.timeout(0.01):\n        await tools.bash(command='x')\n" + LATE,
+    "coroutine": "async def slow():\n    await tools.bash(command='x')\n"
+    f"try:\n    await asyncio.wait_for(slow(), 0.01)\n{LATE}",
+    "gather": "async def slow():\n    await asyncio.gather(tools.bash(command='x'), asyncio.sleep(9))\n"
+    f"try:\n    await asyncio.wait_for(slow(), 0.01)\n{LATE}",
+    "cancel": "call = tools.bash(command='x')\ncall.cancel()\nprint('late')\n",
+}
+
+
+@pytest.mark.parametrize("source", GIVEN_UP.values(), ids=GIVEN_UP.keys())
+def test_a_call_that_the_script_gives_up_is_ended(source: str) -> None:
+    ran = run(source, is_silent=True)
+    assert (ran.text, ran.host.dropped) == ("late\n", [1])
+
+
+KEPT = {
+    "shield": "try:\n    await asyncio.wait_for(asyncio.shield(tools.bash(command='x')), 0.01)\n" + LATE,
+    "wait": "done, left = await asyncio.wait([tools.bash(command='x')], timeout=0.01)\nprint('late')\n",
+    "another": "call = tools.bash(command='x')\nasync def wait():\n    return await call\n"
+    "first, second = asyncio.create_task(wait()), asyncio.create_task(wait())\n"
+    "await asyncio.sleep(0)\nfirst.cancel()\nawait asyncio.sleep(0.01)\nprint('late')\n",
+}
+
+
+@pytest.mark.parametrize("source", KEPT.values(), ids=KEPT.keys())
+def test_a_call_that_somebody_still_wants_goes_on(source: str) -> None:
+    ran = run(source, is_silent=True)
+    assert (ran.text, ran.host.dropped) == ("late\n", [])
+
+
+def test_a_call_that_was_answered_is_not_given_up_again() -> None:
+    ran = run("call = tools.read(path='a.txt')\nprint(await call, call.cancel())\n", FILES)
+    assert (ran.text, ran.host.dropped) == ("x\ny False\n", [])
+
+
+def test_a_shield_hands_on_what_it_guards() -> None:
+    ran = run(
+        "print(await asyncio.shield(tools.read(path='a.txt')))\n"
+        "try:\n    await asyncio.shield(tools.read(path='no'))\nexcept ToolError as e:\n    print(e.kind)\n",
+        FILES,
+    )
+    assert ran.text == "x\ny\nfailed\n"

@@ -18,7 +18,7 @@ from pi_batch.codemode.values import CallReply, ScriptEnd, ScriptRequest
 from pi_batch.codemode.worker import conversation as limits
 from pi_batch.codemode.worker.conversation import Conversation
 from pi_batch.codemode.worker.frames import FrameReader, decoded, encoded
-from pi_batch.codemode.worker.wire import Call, Image, Message, Output, Ready, message_json
+from pi_batch.codemode.worker.wire import Call, Drop, Image, Message, Output, Ready, message_json
 from pi_batch.errors import SandboxError
 from tests.codemode.worker.rigs import TOOLS, Rig, reason
 
@@ -97,6 +97,38 @@ async def test_a_call_is_answered() -> None:
             {"id": 1, "value": [1], "error": None, "error_kind": None},
             {"id": 2, "value": None, "error": "it failed", "error_kind": "failed"},
         ]
+        await worker.say(DONE)
+        assert await talk == DONE
+
+
+async def test_a_dropped_call_is_cancelled_answered_as_an_error_and_no_other_is_touched() -> None:
+    rig = Rig()
+    async with talking(rig) as (worker, talk):
+        await worker.hear()
+        await worker.say(READY, Call(1, "wait", {}), Call(2, "wait", {}))
+        while rig.running < 2:
+            await asyncio.sleep(0)
+        await worker.say(Drop(1), Drop(1), Drop(99))
+        assert await worker.hear() == {
+            "id": 1,
+            "value": None,
+            "error": "wait: the script gave it up",
+            "error_kind": "failed",
+        }
+        assert rig.cancelled == [1]
+        await worker.say(Call(3, "echo", {"value": 3}), Drop(3))
+        assert (await worker.hear())["id"] == 3
+        await worker.say(DONE)
+        assert await talk == DONE
+    assert rig.cancelled == [1, 2]
+
+
+async def test_a_call_that_is_dropped_before_it_begins_is_answered_too() -> None:
+    rig = Rig()
+    async with talking(rig) as (worker, talk):
+        await worker.hear()
+        await worker.say(READY, Call(1, "wait", {}), Drop(1))
+        assert (await worker.hear())["error"] == "wait: the script gave it up"
         await worker.say(DONE)
         assert await talk == DONE
 
