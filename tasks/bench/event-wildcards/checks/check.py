@@ -4,7 +4,7 @@ from lab import gave, probe, raised, same
 def check_patterns():
     found = probe("""
 from bus import Bus
-patterns = ["a", "a.b", "*", "a.*", "*.b", "**", "a.**", "a.b.**", "*.*", "a.*.c", "*.**", "a*", "a.*.**"]
+patterns = ["a", "a.b", "*", "a.*", "*.b", "**", "a.**", "a.b.**", "*.*", "a.*.c", "*.**", "a.*.**"]
 bus = Bus()
 for pattern in patterns:
     bus.on(pattern, lambda pattern=pattern, **data: pattern)
