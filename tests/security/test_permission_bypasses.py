@@ -7,6 +7,8 @@ would prove nothing. What is allowed is run as well, and must not do it.
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
 
 import pytest
@@ -246,3 +248,128 @@ async def test_what_is_refused_would_have_had_its_effect_and_what_is_allowed_has
     finally:
         await sandbox.close()
     assert harmless <= INERT
+
+
+PIECES = [
+    *(
+        "echo a",
+        "echo ",
+        "touch pwned",
+        "touch pwned",
+        "touch pwned",
+        "$(",
+        "`",
+        ")",
+        "(",
+        '"',
+        "'",
+        "\n",
+        ";",
+        "&",
+    ),
+    *(
+        "&&",
+        "|",
+        "||",
+        "<<E",
+        "<<-E",
+        "<<'E'",
+        "E",
+        "\nE\n",
+        "{ ",
+        "; }",
+        "for x in a",
+        "; do ",
+        "; done",
+        "\\`",
+    ),
+    *(
+        "case x in x)",
+        "*)",
+        " esac",
+        ";;",
+        "#",
+        " #",
+        "\\",
+        "\\\n",
+        "$x",
+        "${x",
+        "${x:-",
+        "}",
+        "@P}",
+        "((",
+        "))",
+        "$((",
+    ),
+    *(
+        "[[",
+        "]]",
+        "<(",
+        ">(",
+        "find . ",
+        "git log ",
+        "cat ",
+        ">",
+        ">/dev/null",
+        "2>&1",
+        "if true; then ",
+        "; fi",
+    ),
+    *(
+        "! ",
+        "time ",
+        "coproc ",
+        "function f ",
+        "f() ",
+        "eval ",
+        "\t",
+        "$'",
+        "\\'",
+        "x=",
+        "{a,b}",
+        "*",
+        "~",
+        "<<<",
+    ),
+    *(
+        "&>",
+        "|&",
+        "true;",
+        "while true; do ",
+        "break",
+        "$(cat <<E\n",
+        "\r",
+        "\x0b",
+        "\u00a0",
+        "-- ",
+        "until ",
+        "else ",
+    ),
+]
+
+
+@pytest.mark.fuzz
+@pytest.mark.skipif(not works("bwrap"), reason="no bwrap here")
+async def test_nothing_put_together_by_chance_is_let_through_and_does_harm(tmp_path: Path) -> None:
+    chance = random.Random(int(os.environ.get("PI_BATCH_FUZZ_SEED", "1")))
+    tries = int(os.environ.get("PI_BATCH_FUZZ_TRIES", "4000"))
+    place = place_in(tmp_path)
+    sandbox = load("bwrap")(place)
+    await sandbox.start()
+    ran = 0
+    try:
+        for _ in range(tries):
+            command = "touch pwned".join(
+                "".join(chance.choices(PIECES, k=chance.randint(0, 5))) for _part in range(2)
+            )
+            if check_command(ALLOWED, command) is not None:
+                continue
+            ran += 1
+            env = {"PATH": PATH, "HOME": place.scratch}
+            await sandbox.exec(
+                ["bash", "-c", command], cwd=place.root, env=env, timeout_s=2, on_output=lambda _: None
+            )
+            assert not Path(place.root, "pwned").exists(), command
+    finally:
+        await sandbox.close()
+    assert ran
