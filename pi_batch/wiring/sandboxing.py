@@ -22,6 +22,9 @@ LADDER = ("bwrap", "landlock")
 ENGINES = ("docker", "podman")
 """What it tries after these where an image is named."""
 
+EXPOSED = "sandbox: none, so models can read the hidden files and solutions of these tasks by their paths"
+"""What is wrong with a benchmark that nothing isolates."""
+
 Network = bool | tuple[str, ...]
 Wish = tuple[str, bool, Network, str]
 """A sandbox's name, whether one is required, its network, an image."""
@@ -73,6 +76,8 @@ class SandboxChooser(Struct, frozen=True):
                 self.choices[wish] = await self._choose(*wish)
                 if task.spec.sandbox == "auto" and self.choices[wish].name == "none":
                     warnings[_at_none(self.choices[wish].why)] = None
+            if task.spec.hidden and self.choices[wish].name == "none":
+                warnings[EXPOSED] = None
         return tuple(warnings)
 
     def chosen(self, spec: TaskSpec) -> str:

@@ -13,7 +13,7 @@ from pi_batch.kernel import cgroups
 from pi_batch.results import PlannedResult
 from pi_batch.sandboxes.enclosed import Enclosed
 from pi_batch.spec import PermissionsSpec, PlannedTask, TaskSpec, WorkspaceSpec
-from pi_batch.wiring.sandboxing import Choice, SandboxChooser, TaskDirs, limits_here
+from pi_batch.wiring.sandboxing import EXPOSED, Choice, SandboxChooser, TaskDirs, limits_here
 from tests.sandboxes.rigs import works
 
 BOTH_WORK = pytest.mark.skipif(not works("bwrap"), reason="no bwrap here")
@@ -37,6 +37,12 @@ def chooser(tmp_path: Path, **complaints: str) -> SandboxChooser:
 def prepared(made: SandboxChooser, *tasks: PlannedTask) -> tuple[str, ...]:
     """The warnings of a run."""
     return asyncio.run(made.prepare(tasks))
+
+
+def test_hidden_files_without_a_sandbox_are_warned_of_once(tmp_path: Path) -> None:
+    hidden = {"sandbox": "none", "hidden": ("checks",)}
+    assert prepared(chooser(tmp_path), task(**hidden), task(id="u", **hidden)) == (EXPOSED,)
+    assert prepared(chooser(tmp_path), task(sandbox="none"), task(id="u", hidden=("checks",))) == ()
 
 
 def test_auto_takes_the_strongest_that_works(tmp_path: Path) -> None:
