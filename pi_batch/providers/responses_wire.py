@@ -91,7 +91,7 @@ class ResponsesRules:
                 case ToolCall():
                     following = [_call(block, ids)]
             if following:
-                items += reasoning + following
+                items += [thought for thought in reasoning if ids.is_new(thought["id"])] + following
             reasoning = []
         return items
 

@@ -38,6 +38,7 @@ class WireIds:
     def __init__(self, shape: IdShape) -> None:
         self._shape = shape
         self._used: set[str] = set()
+        self._items: set[str] = set()
         self._latest: dict[str, str] = {}
         """Id in the session -> id on the wire, of the latest call that has it."""
 
@@ -56,6 +57,12 @@ class WireIds:
         self._used.add(wire)
         self._latest[call_id] = wire
         return wire
+
+    def is_new(self, item_id: str) -> bool:
+        """True the first time: a service may use the id of an item again, and takes none twice."""
+        is_new = item_id not in self._items
+        self._items.add(item_id)
+        return is_new
 
     def result(self, call_id: str) -> str:
         """The id of a result: that of the call it answers."""

@@ -233,6 +233,19 @@ def test_reasoning_without_the_item_that_it_led_to_stays_away(rest: tuple[str, .
     )
 
 
+def test_no_item_is_sent_twice_though_a_service_used_its_id_again() -> None:
+    history = (
+        user_text("x"),
+        own(thought(), call("c1")),
+        result("c1"),
+        own(thought(), call("c2")),
+        result("c2"),
+    )
+    sent = body(ask(*history))
+    assert sum(item["type"] == "reasoning" for item in sent["input"]) == 1
+    check_responses(sent)
+
+
 def test_reasoning_that_led_to_a_blank_text_does_not_move_to_the_next_item() -> None:
     sent = items(user_text("x"), own(thought("a"), " ", thought("b"), call()), result())
     assert [item.get("id") for item in sent if item["type"] == "reasoning"] == [reasoning_id("b")]

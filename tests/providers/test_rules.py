@@ -54,6 +54,7 @@ RESPONSES = {
     "reasoning stays with its item": "responses_wire:reasoning_goes_back_right_before_the_item_that_it_led_to",
     "no reasoning without its item": "responses_wire:reasoning_without_the_item_that_it_led_to_stays_away",
     "no item without its content": "responses_wire:what_the_service_could_not_find_again_is_left_out",
+    "no item twice": "responses_wire:no_item_is_sent_twice_though_a_service_used_its_id_again",
     "ids are left out, not invented": "responses_wire:the_phase_of_a_message_goes_back_with_it_and_its_id_does_not",
     "call_id of at most 64 characters": "responses_wire:ids_of_other_services_are_shaped_and_stay_paired_and_unique",
     "phases go back": "responses_wire:the_phase_of_a_message_goes_back_with_it_and_its_id_does_not",
