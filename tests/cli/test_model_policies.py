@@ -203,6 +203,7 @@ def test_what_a_classifier_costs_is_in_the_report(desk: Desk) -> None:
     assert replay(desk)["num_turns"] == 2
 
 
+@pytest.mark.slow
 def test_a_run_again_is_answered_out_of_the_cache_at_no_cost(desk: Desk) -> None:
     """In a workspace that lies somewhere else each time."""
     work = Call("bash", {"command": "pwd; echo new >> made.txt"})
