@@ -23,7 +23,7 @@ from scripts.bench.measuring import Cost, Program
 TURNS = 10
 _AT = {"timestamp": "2026-01-01T00:00:00.000Z"}
 _NO_COST = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
-_TASK = "id: t\nprompt: Go.\ntools: [read]\nworkspace: {path: ., isolation: none}\n"
+_TASK = "id: t\nprompt: Go.\ntools: [read]\nworkspace: {path: project, isolation: none}\n"
 _INSPECT = '''
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -48,7 +48,7 @@ def read():
 def reply(input, tools, tool_choice, config):
     turn = sum(message.role == "assistant" for message in input)
     if turn < 9:
-        output = ModelOutput.for_tool_call("mockllm/model", "read", {"path": "f.txt", "offset": turn})
+        output = ModelOutput.for_tool_call("mockllm/model", "read", {"path": "project/f.txt", "offset": turn})
     else:
         output = ModelOutput.from_content("mockllm/model", "done")
     output.usage = ModelUsage(input_tokens=500, output_tokens=20, total_tokens=520)
@@ -96,7 +96,8 @@ class Bench:
     def __init__(self, path: Path) -> None:
         self._path = path
         (path / "t.yaml").write_text(_TASK, encoding="utf-8")
-        (path / "f.txt").write_text("a line of a file\n" * 40, encoding="utf-8")
+        (path / "project").mkdir()
+        (path / "project" / "f.txt").write_text("a line of a file\n" * 40, encoding="utf-8")
         lines = (json.dumps(line) for line in _recording())
         (path / "s.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (path / "trials.py").write_text(_INSPECT, encoding="utf-8")
