@@ -38,28 +38,6 @@ TABLE = {
 }
 """Provider name -> "module:Class"; the name is what stands before the first slash of a model."""
 
-RESERVED = (
-    "openai",
-    "openai-chat",
-    "anthropic",
-    "google",
-    "openrouter",
-    "deepseek",
-    "groq",
-    "mistral",
-    "xai",
-    "cerebras",
-    "together",
-    "fireworks",
-    "moonshot",
-    "zai",
-    "ollama",
-    "llamacpp",
-    "vllm",
-    "lmstudio",
-)
-"""Names that a later version gives a meaning."""
-
 
 def load(name: str) -> type[Any]:
     """The class of a provider. Raises: UsageError, one line, for a name that has none."""
@@ -67,7 +45,5 @@ def load(name: str) -> type[Any]:
         module, _, attribute = TABLE[name].partition(":")
         loaded: type[Any] = getattr(importlib.import_module(module), attribute)
         return loaded
-    if name in RESERVED:
-        raise UsageError(f"provider {name!r}: not available in this version; use replay/SESSION.jsonl")
-    known = ", ".join(sorted(set(TABLE) - {"fake"} | set(RESERVED)))
+    known = ", ".join(sorted(set(TABLE) - {"fake"}))
     raise UsageError(f"provider {name!r}: unknown; known are {known}")

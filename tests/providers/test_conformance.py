@@ -82,10 +82,3 @@ def test_every_provider_of_the_table_has_its_name() -> None:
 def test_an_unknown_provider_is_named_with_those_that_are_known() -> None:
     with pytest.raises(UsageError, match="provider 'skynet': unknown; known are anthropic,"):
         providers.load("skynet")
-
-
-def test_a_reserved_provider_is_not_called_unknown() -> None:
-    reserved = [name for name in providers.RESERVED if name not in providers.TABLE]
-    for name in reserved:
-        with pytest.raises(UsageError, match=f"provider '{name}': not available in this version"):
-            providers.load(name)
