@@ -97,9 +97,13 @@ def test_any_locale_will_do(ready: Project, locale: dict[str, str]) -> None:
 
 
 def test_output_that_is_no_terminal_has_no_colour(ready: Project) -> None:
-    for env in ({}, {"TERM": "xterm-256color", "FORCE_COLOR": "1"}, {"NO_COLOR": "1"}):
+    for env in ({}, {"TERM": "xterm-256color"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}):
         done = shell(ready, f"py {RUN}", env)
         assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_output_that_is_no_terminal_has_colour_where_it_is_forced(ready: Project) -> None:
+    assert "\x1b[32mpassed" in shell(ready, f"py {RUN}", {"FORCE_COLOR": "1"}).stdout
 
 
 @pytest.mark.parametrize("env", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])

@@ -63,6 +63,8 @@ class Conversation:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._calls: dict[int, asyncio.Task[CallReply]] = {}
         """Those that run, by their ids."""
+        self._dropped: set[asyncio.Task[Any]] = set()
+        """Calls that were cancelled because the script gave them up."""
         self._failure: asyncio.Future[None] = self._loop.create_future()
         self._queue: deque[tuple[memoryview, bool]] = deque()
         """What is to be sent, and whether it answers a call."""
@@ -99,7 +101,7 @@ class Conversation:
         self._is_closed = True
         self._loop.remove_writer(self._socket)
         self._failure.cancel()
-        for task in self._tasks:
+        for task in self._tasks - self._dropped:  # a second cancellation would cut the first one's work short
             task.cancel()
         waiting = {*self._tasks, *others}
         is_cancelled = False
@@ -150,7 +152,8 @@ class Conversation:
             case Call():
                 self._take_call(message)
             case Drop():
-                if (task := self._calls.get(message.call_id)) is not None:
+                if (task := self._calls.get(message.call_id)) is not None and task not in self._dropped:
+                    self._dropped.add(task)
                     task.cancel()
             case Output():
                 self._output_chars += len(message.text)
@@ -185,7 +188,7 @@ class Conversation:
 
     async def _answer(self, call: Call, running: asyncio.Task[CallReply]) -> None:
         try:
-            reply = await running
+            reply = await asyncio.shield(running)  # ending it takes its time, whoever is cancelled beside it
         except asyncio.CancelledError:
             if self._is_closed:
                 raise
