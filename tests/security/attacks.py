@@ -362,7 +362,8 @@ RESOURCES = (
     ),
     Attack(
         "fill the disk without a name",
-        "exec 9> nameless; rm nameless; for i in $(seq 100); do head -c 40M /dev/zero >&9; sleep 0.02; done; echo OPENED",
+        "exec 9> nameless; rm nameless; for i in $(seq 25); do head -c 40M /dev/zero >&9; done; "
+        "sleep 6; echo OPENED",  # beside others who fill the disk, what is written is counted every 5 s
         "exec 9> n; rm n; echo x >&9 && echo fine",
         only=("bwrap", "landlock"),
     ),
