@@ -2,8 +2,9 @@
 
 No limit of a process holds what many files take together, and quotas need rights that nobody has. So the
 file system is asked four times a second how full it is, which costs microseconds; only when it has grown by
-more than the task may write is the task's own part counted: what changed since the start in its directories
-(a change's time cannot be set back), and what its processes hold open though it has no name any more.
+more than the task may write, and every few seconds in any case, is the task's own part counted: what changed
+since the start in its directories (a change's time cannot be set back), and what its processes hold open
+though it has no name any more.
 
 Source: statvfs(3), inode(7).
 """
@@ -20,7 +21,9 @@ LOOK_S = 0.25
 TICK_NS = 10_000_000
 """How far a file's time may lag behind the clock."""
 COUNT_AGAIN_S = 5.0
-"""Between two counts, which may take long, when somebody else fills the disk."""
+"""Between two counts, which may take long, when somebody else fills the disk, or empties it."""
+COUNT_SHARE = 0.05
+"""Of the time, counting takes this much at most while the file system says that it has not grown."""
 FREE_SHARE = 0.5
 """Of what is free at the start, one task may take this much at most."""
 MORE = 1.02
@@ -40,13 +43,16 @@ class DiskWatch:
         self._most_files = min(most_files, int(free_files * FREE_SHARE) or most_files)
         self._limits = (self._most_bytes, self._most_files)
         self._counted_at_s = -COUNT_AGAIN_S
+        self._count_anyway_at_s = time.monotonic() + COUNT_AGAIN_S
 
     def complaint(self, pids: Iterable[int] = ()) -> str:
         """What is too much, in one line; empty when nothing is. `pids`: the task's own processes."""
-        self._counted_at_s = time.monotonic()
+        begun_s = self._counted_at_s = time.monotonic()
         written, files = 0, 0
         for size, _ in self._changed(pids):
             written, files = written + size, files + 1
+        ended_s = time.monotonic()
+        self._count_anyway_at_s = ended_s + max(COUNT_AGAIN_S, (ended_s - begun_s) / COUNT_SHARE)
         said = ""
         if written > self._most_bytes:
             said = f"its files have grown by {written >> 20:,} MiB, more than {self._most_bytes >> 20:,} MiB"
@@ -59,9 +65,15 @@ class DiskWatch:
         return said
 
     def may_be_over(self) -> bool:
-        """Whether any of the file systems has grown by more than the task may write; asked often."""
-        if time.monotonic() - self._counted_at_s < COUNT_AGAIN_S:
+        """Whether any of the file systems has grown by more than the task may write; asked often.
+
+        True now and then in any case: what others remove meanwhile hides what the task writes.
+        """
+        now_s = time.monotonic()
+        if now_s - self._counted_at_s < COUNT_AGAIN_S:
             return False
+        if now_s >= self._count_anyway_at_s:
+            return True
         grown = [
             (used - before, files - files_before)
             for (used, files, _, _), (before, files_before, _, _) in zip(

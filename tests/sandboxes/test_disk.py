@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pi_batch.sandboxes import load
-from pi_batch.sandboxes.disk import DiskWatch
+from pi_batch.sandboxes.disk import COUNT_AGAIN_S, DiskWatch
 from pi_batch.sandboxes.limits import Limits
 from tests.sandboxes.rigs import PATH, place_in, works
 
@@ -30,6 +30,19 @@ def watch(tmp_path: Path, *, most_bytes: int = MIB, most_files: int = 1000) -> D
 def fill(path: Path, size: int = 2 * MIB) -> Path:
     path.write_bytes(b"x" * size)
     return path
+
+
+def test_it_is_counted_now_and_then_whatever_others_remove(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now_s = [time.monotonic()]
+    monkeypatch.setattr(time, "monotonic", lambda: now_s[0])
+    disk = watch(tmp_path, most_bytes=1 << 60)
+    assert not disk.may_be_over()
+    now_s[0] += COUNT_AGAIN_S
+    assert disk.may_be_over()
+    assert disk.complaint() == ""
+    assert not disk.may_be_over(), "it was counted just now"
 
 
 def test_bytes_beyond_the_limit_are_said_with_both_figures(tmp_path: Path) -> None:

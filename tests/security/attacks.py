@@ -355,17 +355,17 @@ RESOURCES = (
         ),
         "for i in 1 2 3; do sleep 0 & done; wait; echo fine",
     ),
-    Attack(
-        "fill the disk",
-        "for i in $(seq 100); do head -c 40M /dev/zero > big$i; sleep 0.02; done; echo OPENED",
-        "rm -f big*; head -c 10M /dev/zero > big && rm big && echo fine",
-    ),
-    Attack(
+    Attack(  # before the next: a task that was ended once may keep what it had, and that is more
         "fill the disk without a name",
         "exec 9> nameless; rm nameless; for i in $(seq 25); do head -c 40M /dev/zero >&9; done; "
         "sleep 6; echo OPENED",  # beside others who fill the disk, what is written is counted every 5 s
         "exec 9> n; rm n; echo x >&9 && echo fine",
         only=("bwrap", "landlock"),
+    ),
+    Attack(
+        "fill the disk",
+        "for i in $(seq 100); do head -c 40M /dev/zero > big$i; sleep 0.02; done; echo OPENED",
+        "rm -f big*; head -c 10M /dev/zero > big && rm big && echo fine",
     ),
     Attack(
         "use up all inodes",
