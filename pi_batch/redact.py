@@ -114,6 +114,16 @@ class Masker:
         """The text with every secret replaced by `***`."""
         return text if self._text is None else self._text.mask(text)
 
+    def mask_settled(self, text: str) -> str:
+        """The text with every secret replaced, without an end that may be the beginning of one.
+
+        For what is shown while more is coming: a secret of which the last characters are missing is no find.
+        """
+        if self._text is None:
+            return text
+        spans, hold = self._text.scan(text, is_last=False)
+        return _cut(text, spans, hold, 0)[0]
+
     def mask_bytes(self, data: bytes) -> bytes:
         """The bytes with every secret replaced by `***`; other bytes are kept, valid UTF-8 or not."""
         if self._bytes is None:

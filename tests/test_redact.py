@@ -64,6 +64,19 @@ def recovered(text: str, value: str) -> bool:
 
 
 @pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
+def test_while_more_is_coming_no_beginning_of_a_secret_is_shown(encode: Callable[[str], str]) -> None:
+    secret = SECRETS["plain"]
+    text, masker = f"before {encode(secret)}", Masker([secret])
+    whole = masker.mask(text)
+    begins = len("before ")
+    for end in range(begins, len(text) + 1):
+        shown = masker.mask_settled(text[:end])
+        assert whole.startswith(shown.removesuffix(MASK)), text[:end]
+    assert masker.mask_settled("before and after") == "before and after"
+    assert Masker([]).mask_settled(text) == text
+
+
+@pytest.mark.parametrize("encode", ENCODINGS.values(), ids=ENCODINGS)
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 def test_a_secret_is_hidden_in_every_encoding(secret: str, encode: Callable[[str], str]) -> None:
     text = f"before {encode(secret)} after"

@@ -23,6 +23,10 @@ class Mask(Protocol):
         """The text without them."""
         ...
 
+    def mask_settled(self, text: str) -> str:
+        """The text without them, nor an end that may become one."""
+        ...
+
     def mask_bytes(self, data: bytes) -> bytes:
         """The bytes without them."""
         ...

@@ -27,9 +27,11 @@ from pi_batch.events import Event, ToolExecutionEnd, ToolExecutionStart, ToolExe
 from pi_batch.messages import TextBlock, ToolCall, ToolResultMessage
 from pi_batch.protocols import Clock, OutputFile, Sandbox, Tool, ToolOutput
 from pi_batch.results import PermissionDenial
+from pi_batch.text import one_line
 
 Emit = Callable[[Event], None]
 
+UPDATE_CHARS = 200
 TIME_UP_GRACE_S = 3.0
 """How long a tool that keeps time itself may take to give its partial result."""
 
@@ -245,8 +247,9 @@ class CallContext:
         raise ToolError(f"{path}: outside the workspace. Use a path inside {self.workspace}.")
 
     def update(self, text: str) -> None:
-        """Show progress: a live-only event."""
-        self._door.emit(ToolExecutionUpdate(self.call_id, self._door.mask.mask(text)))
+        """Show the last line of what came so far: a live-only event."""
+        line = self._door.mask.mask_settled(text).rstrip("\n").rpartition("\n")[2]
+        self._door.emit(ToolExecutionUpdate(self.call_id, one_line(line[-UPDATE_CHARS:], UPDATE_CHARS)))
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
         """Make an inner call through the same door as direct calls."""

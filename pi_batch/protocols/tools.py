@@ -71,7 +71,7 @@ class ToolContext(Protocol):
         ...
 
     def update(self, text: str) -> None:
-        """Show progress: a live-only event."""
+        """Show the last line of a call's output so far, masked: a live-only event."""
         ...
 
     async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:

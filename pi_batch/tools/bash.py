@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pi_batch.arguments import ToolArguments, need_text, said
 from pi_batch.messages import TextBlock
 from pi_batch.protocols import Completed, ToolContext, ToolOutput
-from pi_batch.text import one_line
 from pi_batch.tools.captured import Capture, Captured
 from pi_batch.tools.shell import Shell
 
@@ -93,7 +92,7 @@ class _Progress:
         """Show it, if it is time."""
         if self._now() >= self._next_s:
             self._next_s = self._now() + UPDATE_EVERY_S
-            self._context.update(one_line(self._capture.last_line(), 200))
+            self._context.update(self._capture.so_far())
 
 
 def _ending(completed: Completed, limit_s: float, *, is_task_limit: bool) -> str:

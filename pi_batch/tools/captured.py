@@ -14,6 +14,10 @@ HELD_BYTES = 1024 * 1024
 """What is kept in memory, and at most given to a script."""
 
 
+SHOWN_BYTES = 64 * 1024
+"""What a progress display is given to take a line from."""
+
+
 class Captured(Struct, frozen=True):
     """The output of a command that has ended."""
 
@@ -91,9 +95,9 @@ class Capture:
             full_output_path=None if self._file is None else self._file.path,
         )
 
-    def last_line(self) -> str:
-        """The end of what came so far, for a progress display."""
-        return readable(bytes(self._tail[-400:])).rstrip("\n").rpartition("\n")[2]
+    def so_far(self) -> str:
+        """The end of what came so far, for a progress display; long enough to know secrets in it whole."""
+        return readable(bytes(self._tail[-SHOWN_BYTES:]))
 
     def _spill(self) -> None:
         """Begin the file with what came so far, all of which is still held."""

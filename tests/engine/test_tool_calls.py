@@ -219,13 +219,21 @@ async def test_an_inner_call_goes_through_the_same_door() -> None:
     assert fixture.door.ledger.tool_calls == 1
 
 
-async def test_progress_is_live_and_masked() -> None:
-    fixture = make_door(
-        FakeTool("say", lambda _a, c: c.update("with hunter2-hunter2")), secrets=["hunter2-hunter2"]
-    )
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("with hunter2-hunter2", "with ***"),
+        ("step 1\nstep 2\n\n", "step 2"),
+        ("half of it: hunter2-hunt", "half of it:"),
+        ("hunter2-hunter2" * 20 + "\n" + "x" * 300, "x" * 200),
+        ("hunter2-hunter2" + "y" * 190, "***" + "y" * 190),
+    ],
+)
+async def test_progress_is_the_last_line_live_and_masked(text: str, shown: str) -> None:
+    fixture = make_door(FakeTool("say", lambda _a, c: c.update(text)), secrets=["hunter2-hunter2"])
     await run(fixture, call("say"))
     (update,) = [event for event in fixture.events if isinstance(event, ToolExecutionUpdate)]
-    assert "hunter2" not in update.text
+    assert update.text == shown
 
 
 async def test_a_refused_call_has_start_and_end() -> None:

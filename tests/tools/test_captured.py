@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_batch.tools.captured import HELD_BYTES, Capture, Captured
+from pi_batch.tools.captured import HELD_BYTES, SHOWN_BYTES, Capture, Captured
 from tests.tools.context import MemoryOutput
 
 
@@ -93,10 +93,15 @@ def test_characters_over_chunk_borders_are_whole(text: str, borders: list[int]) 
 
 
 @pytest.mark.parametrize(
-    ("chunk", "line"),
-    [(b"a\nb", "b"), (b"a\nb\n\n", "b"), (b"\x1b[2K10%\r20%", "20%"), (b"", ""), (b"x" * 5000, "x" * 400)],
+    ("chunk", "text"),
+    [
+        (b"a\nb", "a\nb"),
+        (b"\x1b[2K10%\r20%", "20%"),
+        (b"", ""),
+        (b"x" * (SHOWN_BYTES + 9), "x" * SHOWN_BYTES),
+    ],
 )
-def test_progress_shows_the_last_line(chunk: bytes, line: str) -> None:
+def test_progress_is_given_the_end_of_what_came(chunk: bytes, text: str) -> None:
     capture = Capture(Outputs().open)
     capture.feed(chunk)
-    assert capture.last_line() == line
+    assert capture.so_far() == text
